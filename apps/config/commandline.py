@@ -78,6 +78,7 @@ MANAGED = {
     ("import", "judgements"): Command("import_judgements", "import judgements: qrels, tables, exports of other tools"),
     ("import", "run"): Command("import_run", "import a run: a table with a heading, or TREC's six columns"),
     ("import", "training"): Command("import_training", "import a list of what a system was trained on"),
+    ("import", "log"): Command("import_log", "draw queries from a search log, to be read before they enter"),
     ("import", "collection"): Command("import_collection", "import a BEIR or MTEB folder: corpus, queries, qrels"),
     ("freeze",): Command("freeze", "freeze a snapshot of a corpus"),
     ("run",): Command("run", "run a system on the queries, or on the questions of a gold version"),

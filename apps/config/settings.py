@@ -417,6 +417,7 @@ SPECTACULAR_SETTINGS = {
         "QueryFormat": "apps.queries.imports.FORMAT_CHOICES",
         "FreezeCheckAnswer": "apps.goldsets.enums.CheckLevel",
         "PermissionScope": "apps.queries.enums.PermissionScope",
+        "QueryCheckEffect": "apps.queries.enums.CheckEffect",
         "RunState": "apps.retrieval.enums.RunState",
         "SourceKind": "apps.queries.enums.SourceKind",
         "Split": "apps.goldsets.enums.Split",

@@ -15,6 +15,7 @@ from django.http import Http404
 from apps.accounts.models import Project
 from apps.accounts.selectors import policy
 from apps.common.database.bulk import chunks
+from apps.common.text.words import words
 from apps.corpus.models import SnapshotBlock
 from apps.corpus.selectors.search import latest_snapshots, search_latest
 from apps.queries.core.bulk_changes import BulkChange, BulkPreview, preview
@@ -30,7 +31,6 @@ from apps.queries.core.checks import (
     language_of,
     probe_words,
     usual_languages,
-    words,
 )
 from apps.queries.core.naming import VARIANT, VARIANT_OF, QueryNames
 from apps.queries.core.variants import acronyms_in, degraded

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import ProtectedError
 from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
@@ -171,17 +172,27 @@ def reject(*, offered_id: int, actor: User, at: datetime, note: str = "") -> Off
 def undo(*, offered_id: int, actor: User, at: datetime) -> OfferedQuery:
     """Take the decision back, while the text is there: it waits again. A query that it made is removed."""
     offered = _locked(offered_id)
+    if offered.query_id is not None:
+        offered.query = Query.everything.select_for_update().get(pk=offered.query_id)
     LogRefused.raise_for(rules.undo_refusal(offered), code="not_undone")
     query, state = offered.query, offered.state
     offered.query, offered.is_edited = None, False
     _moved(offered, "undo", None, None)
     if query is not None and state == OfferState.KEPT:
         record(project=offered.log.project, actor=actor, action="query.removed", obj=query, at=at)
-        query.delete()
+        _remove(query)
     elif query is not None:
         own = (offered.log_id, offered.position)
         _take_traffic(query, [one for one in _traffic(query) if (one["log"], one["position"]) != own], actor, at)
     return offered
+
+
+def _remove(query: Query) -> None:
+    try:
+        query.delete()
+    except ProtectedError as error:
+        message = f"Something in the project rests on {query.outside_id} since. Retire it instead."
+        raise LogRefused(message, code="not_undone") from error
 
 
 @transaction.atomic
@@ -293,6 +304,8 @@ class LogsOnPermissions:
 
 
 def _locked(offered_id: int) -> OfferedQuery:
+    log_id = OfferedQuery.objects.values_list("log_id", flat=True).get(pk=offered_id)
+    QueryLog.objects.select_for_update().get(pk=log_id)  # whoever closes it meanwhile is waited for
     offered = (
         OfferedQuery.objects.select_for_update(of=("self",))
         .select_related("log__project", "log__source")

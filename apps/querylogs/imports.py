@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any
 
 from django import forms
@@ -33,6 +34,12 @@ USUAL_OFFERED = 200
 def name_of_log(filename: str) -> str:
     """The name of a log that nobody has named, without anything that would be masked in it."""
     return mask(name_after(filename or "Search log")).text[:120]
+
+
+def _without_names(filename: str) -> str:
+    """The name of the file, which stays on the page of the import, with its masks and its ending."""
+    ending = "".join(PurePath(filename).suffixes[-2 if filename.endswith(".gz") else -1 :])
+    return mask(filename.removesuffix(ending)).text + ending
 
 
 class LogImportForm(TableImportForm):
@@ -68,11 +75,15 @@ class LogImportForm(TableImportForm):
         offer(self, "source", [("", "a new one with the name of the log"), *known])
         self.fields["seed"].required = False
         if not self.uploaded:
-            self.fields["file"].help_text = "CSV, JSON lines, OpenSearch UBI, or one search a line; plain or gzip."
+            self.fields[
+                "file"
+            ].help_text = "CSV, a workbook, JSON lines, OpenSearch UBI, or one search a line; plain or gzip."
             self.fields["pasted"].help_text = "One search a line, with or without a count before it."
 
     def clean(self) -> dict[str, Any]:
         values = super().clean()
+        if file := values.get("file"):
+            file.name = _without_names(file.name)
         if "name" in self.fields:
             values["name"] = values.get("name") or name_of_log(self.file_name)
         if "seed" in self.fields and values.get("seed") is None:
@@ -135,7 +146,7 @@ class LogImport(ImportKind):
         if reason:
             raise InputErrors([file.source.error(None, "", "", reason)])
         log = actions.offer_drawn(project=file.project, drawn=drawn, options=file.options, actor=actor, at=at)
-        plan.rows = plan.counts["offered"] = log.offered.count()
+        plan.rows, plan.counts["offered"] = drawn.figures["searches"], log.offered.count()
         return plan
 
     def page_context(self, item: Import) -> dict[str, Any]:

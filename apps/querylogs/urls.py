@@ -19,11 +19,11 @@ pages = [
 ]
 
 api = [
-    path("", views_api.LogList.as_view(), name="list"),
+    path("", views_api.QueryLogList.as_view(), name="list"),
     *import_urls(LogImport, noun="query_logs", reads=Scope.CORPUS_READ, writes=Scope.CORPUS_WRITE),
     path("names/", views_api.NameList.as_view(), name="names"),
     path("names/<int:pk>/remove/", views_api.NameRemove.as_view(), name="name-remove"),
-    path("<int:pk>/", views_api.LogDetail.as_view(), name="log"),
+    path("<int:pk>/", views_api.QueryLogDetail.as_view(), name="log"),
     path("<int:pk>/offered/", views_api.OfferedList.as_view(), name="offered"),
     path("<int:pk>/offered/<int:position>/", views_api.OfferedStep.as_view(), name="decide"),
     path("<int:pk>/clicks.run", views_api.LogClicks.as_view(), name="clicks"),

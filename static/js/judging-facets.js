@@ -39,8 +39,6 @@ export function showFacets(pair) {
   if (!pair?.box) delete desk.dataset.subtopics;
   else desk.dataset.subtopics = grade ? "after" : "before";
   at("given-grade").hidden = !grade;
-  // The same letters name the reasons why a pair can't be judged, once these are open.
-  document.querySelector(".reason-list").inert = Boolean(pair?.box) && !at("reasons").open;
   if (!pair?.box) return;
   // Below a wide screen they take the place of the grade keys, under the thumb.
   if (grade && !isWide.matches) at("given-grade").append(pair.box);

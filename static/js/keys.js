@@ -18,7 +18,7 @@ function keysOf(element) {
 }
 
 function isReachable(element) {
-  return element.getClientRects().length > 0 && !element.closest("[inert]");
+  return element.checkVisibility() && !element.closest("[inert]"); // what a closed list holds is not seen
 }
 
 // A key of the page goes before the same key of the bar: `/` on a page with a search of its own.

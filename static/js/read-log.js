@@ -48,6 +48,12 @@ if (masking) {
     event.preventDefault();
     move(step, true);
   }, true);
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || edit.hidden || event.target.matches("input, textarea")) return;
+    event.preventDefault(); // one level back: the words that were changed stay in the field, and the page too
+    event.stopImmediatePropagation();
+    edit.hidden = true;
+  }, true);
   for (const word of words) {
     word.addEventListener("click", () => {
       first = last = words.indexOf(word);
@@ -58,6 +64,15 @@ if (masking) {
     edit.hidden = false;
     edit.querySelector("textarea").focus();
   });
+  const note = document.getElementById("note");
+  note.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault(); // it would keep the query: the note goes with the key that is pressed next
+    note.blur();
+  });
+  for (const form of document.querySelectorAll("form:has([value='keep'], [value='same'])")) {
+    if (form !== decide) form.addEventListener("formdata", (event) => event.formData.set("note", note.value));
+  }
   const same = [...document.querySelectorAll("[data-same]")];
   let chosen = -1;
   document.querySelector("[data-choose-same]").addEventListener("click", () => {

@@ -18,6 +18,7 @@ from apps.goldsets.actions.versions import make_signing_key
 from apps.goldsets.models import Version
 from tests.backups.running import address_of_tests, done, empty_target, environment, karat, rows_in
 from tests.factories import lead_of
+from tests.querylogs.factories import as_csv, make_log, searches, upload
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,19 @@ def test_people_come_without_passwords_and_nobody_as_operator(world, file):
     assert world.people["stranger"].email not in emails
     assert {(person["password"], person["is_operator"]) for person in people} == {("!", False)}
     assert User.objects.filter(is_operator=True).exists()
+
+
+def test_it_has_what_was_drawn_from_search_logs_and_no_log_that_waits(world, tmp_path):
+    project = world.other
+    log = make_log(project)
+    waiting = upload(project, as_csv(searches(100)))
+
+    written = export_project(project=project, target=tmp_path, at=timezone.now()).path
+
+    with Archive(written) as archive:
+        assert waiting.upload.path not in archive.manifest.files
+        dates = {row["first_week"] for row in rows_in(archive, "querylogs_offeredquery") if row["log_id"] == log.pk}
+    assert dates == {"2026-08-03"}
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.judging.selectors.pairs import live_judgements
-from apps.queries.actions import edit_query
+from apps.queries.actions.queries import edit_query
 from apps.queries.models import Query
 from tests.e2e import looking
 from tests.e2e.waiting import go, press, settled, turned

@@ -98,6 +98,8 @@ def test_pairs_are_graded_noted_excused_and_undone_by_key(screen, round_, mara, 
     assert screen.locator("#note").input_value() == ""
 
     third = seat_shown(screen)
+    press(screen, "w", "e")  # reasons of a list that is closed: nothing is sent
+    assert seat_shown(screen) == third
     press(screen, "x")
     expect(screen.get_by_text("Why can’t it be judged?")).to_be_visible()
     screen.locator(".docpath").click()

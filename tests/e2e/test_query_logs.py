@@ -66,6 +66,14 @@ def test_a_log_is_mapped_drawn_and_read_by_keys(project, new_context, live_serve
     assert log.plan == "balanced"
     lead.sit_down(lead_of(project), f"/p/{project.slug}/queries/logs/{log.pk}/")
     looking.looks_well(page, "log-reading")
+    lead.reads("", "h1")
+    lead.press("n")
+    lead.type("of the canteen")
+    lead.press(
+        "Enter", "e", "Escape", "Escape"
+    )  # the note keeps nothing, and leaving the words does not leave the page
+    expect(page.locator("#edit")).to_be_hidden()
+    assert not OfferedQuery.objects.filter(log=log).exclude(state="waiting").exists()
     for _ in range(20):
         shown = OfferedQuery.objects.filter(log=log, state="waiting").order_by("position").first()
         lead.reads("", "h1")
@@ -80,4 +88,5 @@ def test_a_log_is_mapped_drawn_and_read_by_keys(project, new_context, live_serve
     assert Query.objects.filter(project=project).count() == 21
     assert not Query.objects.filter(text__icontains="brightwater").exists()
     assert list(MaskedName.objects.values_list("name", flat=True)) == ["brightwater"]
+    assert OfferedQuery.objects.get(log=log, position=1).note == "of the canteen"
     assert lead.pointers == []

@@ -1,5 +1,6 @@
 """Subtopics in a version: frozen, counted, exported, read again, and measured."""
 
+import csv
 import io
 import json
 
@@ -17,7 +18,7 @@ from apps.judging.execution.judgement_import import read_draft
 from apps.judging.selectors.pairs import resolved_grades
 from apps.metrics.files.reading import load_qrels
 from apps.metrics.vocabulary import Vocabulary
-from apps.queries.actions import create_query, edit_query
+from apps.queries.actions.queries import create_query, edit_query
 from apps.queries.models import Query
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_bench, make_version
@@ -74,6 +75,10 @@ def test_its_files_have_them_and_are_intact(version, tmp_path):
     rows = [line.split() for line in (tmp_path / "trec/diversity-qrels.txt").read_text().splitlines()]
     assert {(query, facet, int(grade)) for query, facet, _, grade in rows} == {
         (first.outside_id, "when", 0), (first.outside_id, "when", 3), (first.outside_id, "who", 0),
+    }  # fmt: skip
+    answers = list(csv.DictReader((tmp_path / "judgements/judgements.csv").open(encoding="utf-8-sig")))
+    assert {(row["grade"], row["facets"]) for row in answers if row["query_id"] == first.outside_id} == {
+        ("0", ""), ("2", ""), ("3", "when"),
     }  # fmt: skip
     judged = load_qrels(tmp_path / "trec/diversity-qrels.txt", Vocabulary(), with_facets=True)
     assert judged.facets is not None

@@ -11,7 +11,7 @@ from apps.judging.actions.seats import claim_seats
 from apps.judging.core.resolution import settled_facets
 from apps.judging.models import Adjudication, HeldDecision, Judgement
 from apps.judging.selectors.pairs import live_judgements, resolved_grades
-from apps.queries.actions import edit_query
+from apps.queries.actions.queries import edit_query
 from apps.queries.models import Query
 from tests.factories import AT, lead_of
 from tests.judging.factories import entries_of, give, make_round, people_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.queries.core.masking import KINDS, MASK, Names, mask
+from apps.queries.core.masking import KINDS, MASK, Names, mask, with_masks
 
 FOUND = {
     "e-mail": [
@@ -94,3 +94,38 @@ def test_several_kinds_in_one_query_are_masked_each() -> None:
 
 def test_the_longest_name_of_a_list_is_masked() -> None:
     assert mask("bright water works", Names(["bright", "bright water works"])).text == "[name on list]"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "4111.1111.1111.1111", "4111_1111_1111_1111", "4111,1111,1111,1111", "card4111111111111111",
+        "4111 1111 1111 1111 12/28 123", "IBANDE89370400440532013000", "DE89  3704  0044  0532  0130  00",
+        "DE 89 3704 0044 0532 0130 00", "DE89 370400440532013000", "+49(0)170-1234567", "phone0170 1234567",
+        "anna.kowalska at example.com", "anna{at}example.com", "ssn123-45-6789", "SSN: 123456789",
+        "passport C01X00T47", "RSSMRA 85T10 A562S", "AA-BB-CC-DD-EE-FF", "aabb.ccdd.eeff", "pw: Xk9$mQ2!vL",
+        "linkedin.com/in/anna-kowalska", "example.com?token=abc", "intranet/search?q=anna",
+        "C:\\Users\\anna.kowalska\\Desktop", "/home/akowalska/x", "Hauptstr 5", "Postfach 1234",
+    ],
+)  # fmt: skip
+def test_other_ways_to_write_it_are_masked_whole(written: str) -> None:
+    assert not [part for part, is_mask in with_masks(mask(f"why {written}").text)[1:] if not is_mask]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "std::vector::push_back", "a::b", "C::D", "::1", "localhost 127.0.0.1", "mask 255.255.255.0",
+        "5.10.2026 14:30", "npm i @types/node", "getUserByIdAndName2", "OAuth2AuthorizationCodeGrant",
+        "X509Certificate2Collection", "AArch64InstrInfo", "Lösungsweg 3", "Arbeitsplatz 12", "connect via vpn 2",
+        "2 place holder",
+    ],
+)  # fmt: skip
+def test_words_of_technical_queries_stay(text: str) -> None:
+    assert mask(text) == (text, ())
+
+
+def test_names_are_found_in_other_letters_and_never_within_a_mask() -> None:
+    names = Names(["Anna Kowalska", "card", "M\u00fcller"])
+    text = "anna_kowalska ANNA-KOWALSKA Mu\u0308ller 4111 1111 1111 1111"
+    assert mask(text, names).text == "[name on list] [name on list] [name on list] [card]"

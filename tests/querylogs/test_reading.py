@@ -127,6 +127,15 @@ def test_a_query_that_was_used_stays(log):
         step(kept, "undo")
 
 
+def test_a_query_on_which_another_log_rests_stays(project, log):
+    kept = step(offered(log), "keep")
+    other = make_log(project, source=log.source.slug, seed=8)
+    step(offered(other), "same", query=kept.query.outside_id)
+
+    with pytest.raises(actions.LogRefused, match="rests on"):
+        step(kept, "undo")
+
+
 def test_a_decided_query_is_not_decided_again(log):
     one = step(offered(log), "reject")
 

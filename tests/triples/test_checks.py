@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from django.http import QueryDict
 
-from apps.queries.core.checks import Other, content_words, likeness, longest_common_run, probe_words
+from apps.common.text.words import content_words
+from apps.queries.core.checks import Other, likeness, longest_common_run, probe_words
 from apps.triples.core import checks
 from apps.triples.core.checks import (
     CAN_WARN,

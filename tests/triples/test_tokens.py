@@ -1,6 +1,6 @@
 import pytest
 
-from apps.queries.core.checks import content_words, words
+from apps.common.text.words import content_words, words
 from apps.triples.core.tokens import Figure, figures, unit_of
 
 

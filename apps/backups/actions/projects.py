@@ -19,7 +19,15 @@ from apps.audit.actions import record
 from apps.audit.execution.sealing import seal_all
 from apps.backups.core.rows import Table
 from apps.backups.enums import DELETE_PROJECT
-from apps.backups.execution.making import Progress, WrittenBackup, database_name, silently, write_files, write_to
+from apps.backups.execution.making import (
+    KEPT_UPLOADS,
+    Progress,
+    WrittenBackup,
+    database_name,
+    silently,
+    write_files,
+    write_to,
+)
 from apps.backups.execution.places import ENDING, refuse_target
 from apps.backups.formats.archive import ArchiveWriter, Manifest, StoredTable
 from apps.backups.selectors.backups import contents_of
@@ -57,7 +65,7 @@ def write_project(stream: BinaryIO, *, project: Project, at: datetime, version: 
                     done += len(rows)
                     progress("rows", done, 0)
             manifest.tables[table.name] = StoredTable(table, writer.state, seen.next_key(table))
-        uploads = f"SELECT path FROM jobs_upload WHERE state <> 'discarded' AND {rows_of['jobs_upload']} ORDER BY path"
+        uploads = f"SELECT path FROM jobs_upload WHERE {KEPT_UPLOADS} AND {rows_of['jobs_upload']} ORDER BY path"
         paths = [path for (path,) in seen.values(uploads)]
     write_files(archive, manifest, paths, progress)
     archive.close(manifest)

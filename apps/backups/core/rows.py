@@ -10,7 +10,7 @@ import hashlib
 import json
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, BinaryIO, NamedTuple
@@ -26,6 +26,7 @@ class Kind(StrEnum):
     TEXT = "text"
     BOOLEAN = "boolean"
     TIME = "time"
+    DATE = "date"
     JSON = "json"
     BYTES = "bytes"
     DECIMAL = "decimal"
@@ -59,6 +60,7 @@ FROM_SQLITE: Mapping[Kind, Converter] = {
 
 FROM_POSTGRESQL: Mapping[Kind, Converter] = {
     Kind.TIME: _plain_time,
+    Kind.DATE: str,
     Kind.JSON: from_json,
     Kind.BYTES: lambda value: base64.b64encode(value).decode(),
     Kind.DECIMAL: _decimal,
@@ -72,6 +74,7 @@ FITS: Mapping[Kind, Callable[[Any], bool]] = {
     Kind.TEXT: lambda value: type(value) is str,
     Kind.BOOLEAN: lambda value: type(value) is bool,
     Kind.TIME: lambda value: value == str(datetime.fromisoformat(value)),
+    Kind.DATE: lambda value: value == str(date.fromisoformat(value)),
     Kind.JSON: lambda value: type(value) is list and len(value) == 1,
     Kind.BYTES: lambda value: type(value) is str,
     Kind.DECIMAL: lambda value: type(value) is str and value == _decimal(Decimal(value)),

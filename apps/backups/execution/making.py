@@ -27,10 +27,9 @@ from apps.jobs.enums import PASSING_UPLOADS
 Progress = Callable[[str, int, int], None]
 """Called with what is being copied, how much of it is done, and how much there is (0: unknown)."""
 
-NAMED_FILES = (
-    "SELECT path FROM jobs_upload WHERE state <> 'discarded'"
-    " AND kind NOT IN ('" + "', '".join(sorted(PASSING_UPLOADS)) + "') ORDER BY path"
-)
+KEPT_UPLOADS = "state <> 'discarded' AND kind NOT IN ('" + "', '".join(sorted(PASSING_UPLOADS)) + "')"
+"""The condition of the uploads whose files any archive has."""
+NAMED_FILES = f"SELECT path FROM jobs_upload WHERE {KEPT_UPLOADS} ORDER BY path"
 
 
 def silently(what: str, done: int, total: int) -> None:

@@ -31,7 +31,8 @@ KINDS = {
     "IntegerField": Kind.INTEGER, "PositiveBigIntegerField": Kind.INTEGER, "PositiveIntegerField": Kind.INTEGER,
     "PositiveSmallIntegerField": Kind.INTEGER, "SmallIntegerField": Kind.INTEGER, "SmallAutoField": Kind.INTEGER,
     "CharField": Kind.TEXT, "TextField": Kind.TEXT, "SlugField": Kind.TEXT,
-    "BooleanField": Kind.BOOLEAN, "DateTimeField": Kind.TIME, "FloatField": Kind.REAL, "JSONField": Kind.JSON,
+    "BooleanField": Kind.BOOLEAN, "DateTimeField": Kind.TIME, "DateField": Kind.DATE,
+    "FloatField": Kind.REAL, "JSONField": Kind.JSON,
     "GenericIPAddressField": Kind.TEXT, "BinaryField": Kind.BYTES, "DecimalField": Kind.DECIMAL, "UUIDField": Kind.UUID,
 }  # fmt: skip
 

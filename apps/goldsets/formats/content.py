@@ -92,7 +92,7 @@ class JudgementRow(NamedTuple):
     `annotator` is a pseudonym that is theirs in this version. Exactly one of `grade` and `cant_judge` is set. Passes
     count from 1; a later one is the same pair again, shown blindly. `second` is what they answered last after seeing
     the grades of the others, with a reason where it is another grade; "" where they were asked and did not answer, None
-    where they were not asked.
+    where they were not asked. `facets` are the subtopics they chose, divided by semicolons, None where not asked.
     """
 
     query_id: str
@@ -110,6 +110,7 @@ class JudgementRow(NamedTuple):
     split: str = ""
     second: int | str | None = None
     reason: str = ""
+    facets: str | None = None
 
 
 class ExpectedBlock(NamedTuple):

@@ -8,7 +8,7 @@ own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any
@@ -34,6 +34,8 @@ COLUMNS = {
     "guideline": WHOLE,
     "split": TEXT,
 }
+FACETS = "facets"
+"""The last column of a version with subtopics, and of no other."""
 _CELLS = attrgetter(*("pass_number" if name == "pass" else name for name in COLUMNS))
 
 
@@ -42,9 +44,10 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     answers = content.judgements()
     if answers is None:
         return
-    packed, second = SecondFile(COLUMNS), list[JudgementRow]()
-    rows = packed.passing(map(_values, _with_second(in_order(answers, _key), second)))
-    yield "judgements/judgements.csv", _lines(COLUMNS, (row.values() for row in rows))
+    columns = COLUMNS | ({FACETS: TEXT} if any(query.facets for query in content.queries()) else {})
+    packed, second = SecondFile(columns), list[JudgementRow]()
+    rows = packed.passing(_values(row, columns) for row in _with_second(in_order(answers, _key), second))
+    yield "judgements/judgements.csv", _lines(columns, (row.values() for row in rows))
     yield "judgements/judgements.parquet", packed.pieces()
     if second:
         yield "judgements/reconciled.csv", _lines(SECOND_COLUMNS, map(_second_cells, second))
@@ -75,8 +78,9 @@ def _lines(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator
     return (line.encode() for line in csv_lines(chain([columns], rows)))
 
 
-def _values(row: JudgementRow) -> dict[str, Any]:
-    return dict(zip(COLUMNS, _CELLS(row), strict=True))
+def _values(row: JudgementRow, columns: Collection[str]) -> dict[str, Any]:
+    values = dict(zip(COLUMNS, _CELLS(row), strict=True))
+    return values | {FACETS: row.facets} if FACETS in columns else values
 
 
 Table = Iterator[tuple[str, Iterator[bytes]]]

@@ -71,6 +71,7 @@ FIELDS = (
     "active_ms",
     "away_ms",
     "guideline",
+    "facets",
 )
 PAIR = ("entry__query_id", "entry__version__block_id", "entry__version__text_digest")
 
@@ -205,7 +206,7 @@ def _places(queries: list[HeldQuery]) -> dict[tuple[Any, ...], _Place]:
 
 
 def _row(place: _Place, values: list[Any], judges: Judges) -> JudgementRow:
-    round_, annotator, passed, grade, cant_judge, note, given_at, active_ms, away_ms, guideline = values
+    round_, annotator, passed, grade, cant_judge, note, given_at, active_ms, away_ms, guideline, facets = values
     return JudgementRow(
         place.query_id,
         place.block_id,
@@ -220,6 +221,7 @@ def _row(place: _Place, values: list[Any], judges: Judges) -> JudgementRow:
         away_ms,
         judges.guidelines[guideline],
         place.split,
+        facets=None if facets is None else "; ".join(facets),
     )
 
 

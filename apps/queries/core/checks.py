@@ -13,42 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Indel
 
-from apps.common.text.words import plain_words
-from apps.queries.core.masking import NO_NAMES, Names, mask
+from apps.common.text.words import STOP_WORDS, content_words, plain_words, words
+from apps.queries.core.masking import LINK, NO_NAMES, Names, mask
 from apps.queries.enums import QueryCheck
-
-_WORD = re.compile(r"\w+(?:[-.’'/]\w+)*")
-
-# One character for one, so that offsets stay: hard and thin spaces, and hyphens and minus signs that look like "-".
-SAME_SIGN = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2010": "-", "\u2011": "-", "\u2212": "-"})
-
-_SMALL_WORDS = (
-    "a an the of to in on at for by with and or is are was were be been do does did has have had it its this that"
-    " which what who whom whose when where why how from as then there"
-)
-STOP_WORDS = frozenset(_SMALL_WORDS.split())
-
-
-def words(text: str) -> list[str]:
-    """The words of `text`, case folded, with inner hyphens, dots, slashes and apostrophes kept."""
-    return [match.casefold().replace("’", "'") for match in _WORD.findall(text.translate(SAME_SIGN))]
-
-
-def singular(word: str) -> str:
-    """A word without its English plural ending; a word that only looks like a plural may lose it too."""
-    if len(word) <= 3 or not word.endswith("s") or word.endswith(("ss", "us")):
-        return word
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("sses", "xes", "ches", "shes")):
-        return word[:-2]
-    return word[:-1]
-
-
-def content_words(text: str) -> frozenset[str]:
-    """The content words of a wording: no stop words, plural and singular alike."""
-    return frozenset(singular(word) for word in words(text) if word not in STOP_WORDS)
-
 
 MOST_COMPARED = 100
 """So many texts that share most words are compared with one; further near ones may be missed."""
@@ -366,13 +333,21 @@ def check_query(texts: Mapping[str, str], beside: ComparedWith, effects: Mapping
     ]
 
 
+_WITH_MORE = re.compile(r"(?:://|www\.)\S*[?#=&@%]")
+"""A link with more than the address of a page: a token may be in it."""
+
+
 def _personal(texts: Mapping[str, str], names: Names) -> tuple[str, str]:
-    """The first field that has personal data, and the sentence; "" for none."""
-    found = {field: kinds for field, text in texts.items() if (kinds := mask(text, names).found)}
+    """The first field that has personal data, and the sentence; "" for none. The address of a page tells of nobody."""
+    found = {field: kinds for field, text in texts.items() if (kinds := _telling(text, names))}
     if not found:
         return "text", ""
     every = ", ".join(dict.fromkeys(kind for kinds in found.values() for kind in kinds))
     return next(iter(found)), f"It may contain personal data: {every}."
+
+
+def _telling(text: str, names: Names) -> list[str]:
+    return [kind for kind in mask(text, names).found if kind != LINK or _WITH_MORE.search(text)]
 
 
 def _near(text: str, beside: ComparedWith) -> str:

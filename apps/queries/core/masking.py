@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from itertools import pairwise
 from math import log2
 from typing import NamedTuple
+from unicodedata import normalize
 
 EMAIL, LINK, IP, PHONE, CARD, IBAN, NATIONAL_ID, KEY, STREET, LISTED = KINDS = (
     "e-mail",
@@ -40,7 +41,7 @@ class Masked(NamedTuple):
 
 
 class Names:
-    """A list of names to mask, of one word or several; case and the kind of blanks between words do not matter."""
+    """A list of names to mask, of one word or several; case and what stands between words do not matter."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._by_first: dict[str, list[tuple[str, ...]]] = {}
@@ -56,7 +57,13 @@ class Names:
 
     def mask(self, text: str, as_kind: str = LISTED) -> tuple[str, int]:
         """The text with a mask for each name, the longest that fits, and how many there were."""
-        words = [(match.start(), match.end(), match[0].casefold()) for match in _WORD.finditer(text)]
+        text = normalize("NFC", text)
+        masks = {place for found in MASK.finditer(text) for place in range(*found.span())}
+        words = [
+            (match.start(), match.end(), match[0].casefold())
+            for match in _WORD.finditer(text)
+            if match.start() not in masks
+        ]
         parts, place, count, at = [], 0, 0, 0
         while at < len(words):
             for name in self._by_first.get(words[at][2], ()):
@@ -103,10 +110,10 @@ def with_masks(text: str) -> list[tuple[str, bool]]:
 
 
 def _folded(text: str) -> Iterator[str]:
-    return (match[0].casefold() for match in _WORD.finditer(text))
+    return (match[0].casefold() for match in _WORD.finditer(normalize("NFC", text)))
 
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 _PLAIN: Mapping[int, str | None] = {
     **{wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F)},
     **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xAD)),
@@ -115,7 +122,9 @@ _PLAIN: Mapping[int, str | None] = {
 }
 """Wide letters and signs as plain ones, and no signs without width: neither hides a number."""
 _WORTH_A_LOOK = re.compile(
-    r"[@\uff20:/\\]|%40|\d|\w{16}|www\.|\b(?:at|dot)\b|[\u200b-\u200d\u2060\ufeff\xad\uff01-\uff5e]", re.IGNORECASE
+    r"[@\uff20:/\\]|%40|\d|\w{16}|(?:[0-9a-f]{2}-){5}|(?:[0-9a-f]{4}\.){2}|\?\w+=|www\.|\b(?:at|dot)\b"
+    r"|[\u200b-\u200d\u2060\ufeff\xad\uff01-\uff5e]",
+    re.IGNORECASE,
 )
 
 
@@ -134,13 +143,15 @@ def is_luhn(digits: str) -> bool:
 
 
 def _is_card(text: str) -> bool:
-    digits = _digits(text)
-    return 13 <= len(digits) <= 19 and len(set(digits)) > 1 and is_luhn(digits)
+    """Whether it is a card's number, alone or before others such as its last month."""
+    parts = re.findall(r"\d+", text)
+    runs = ["".join(parts[:number]) for number in range(1, len(parts) + 1)]
+    return any(13 <= len(digits) <= 19 and len(set(digits)) > 1 and is_luhn(digits) for digits in map(_digits, runs))
 
 
 def _is_iban(text: str) -> bool:
     """Whether the remainder by 97 is 1, as ISO 13616 has it; of a text that runs on, one of its beginnings."""
-    compact = re.sub(r"[\s-]", "", text).upper()
+    compact = re.sub(r"[^A-Z0-9]", "", text.upper()).removeprefix("IBAN")
     return any(_remainder_97(compact[:length]) == 1 for length in range(15, min(len(compact), 34) + 1))
 
 
@@ -149,23 +160,27 @@ def _remainder_97(compact: str) -> int:
 
 
 def _is_ip(text: str) -> bool:
+    """Whether it is an address that can be of one person: not "std::a", "::1" or a mask of networks."""
     try:
-        ip_address(text.partition("/")[0].partition("%")[0])
+        address = ip_address(text.partition("/")[0].partition("%")[0])
     except ValueError:
         return False
-    return True
+    is_of_everybody = address.is_loopback or address.is_unspecified or str(address).startswith("255.")
+    return not is_of_everybody and any(sign.isdigit() for sign in text)
 
 
 def _is_phone(text: str) -> bool:
     """From 7 to 15 digits (E.164 allows 15): with the beginning of a call, or as many as no year or count has."""
     digits = _digits(text)
     parts = len(re.findall(r"\d+", text))
-    is_date = re.fullmatch(r"(?:19|20)\d\d[-./ ]\d{1,2}[-./ ]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d\d", text)
+    day = r"(?:19|20)\d\d[-./ ]\d{1,2}[-./ ]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d\d"
+    is_date = re.fullmatch(rf"(?:{day})(?: \d{{1,2}}(?:\.\d\d)?)?", text)
     is_local = re.fullmatch(r"\(?\d{3}-\d{4}", text)
     is_dialled = text.lstrip("( ").startswith(("+", "0"))
     is_decimal = re.fullmatch(r"\d+\.\d+", text) and not is_dialled
     least = 7 if is_dialled or is_local else 9 if parts > 2 else 10
-    return not (is_date or is_decimal) and least <= len(digits) <= 15
+    is_network = re.fullmatch(r"\d{1,3}(?:\.\d{1,3}){3}", text)
+    return not (is_date or is_decimal or is_network) and least <= len(digits) <= 15
 
 
 _SPANISH = "TRWAGMYFPDXBNJZSQVHLCKE"
@@ -256,11 +271,15 @@ def _is_key(text: str) -> bool:
     return any(len(run) >= 16 and _is_mixed(run) for run in re.findall(r"[A-Za-z0-9+=]+", text))
 
 
+_CAMEL = re.compile(r"^[a-z]{3,}|[A-Z][a-z]{2,}")
+"""The words of a name in a program, such as X509Certificate."""
 _HEX = re.compile(r"(?:0x)?(?=[0-9a-f:-]*[0-9])[0-9a-f]{2}(?:[:-]?[0-9a-f]{2}){5,}[0-9a-f]?", re.IGNORECASE)
 _PREFIXED = re.compile(r"(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abprs]|AKIA|ASIA|AIza|eyJ|npm|pypi|hf)[-_.A-Za-z0-9]{12,}")
 
 
 def _is_mixed(run: str) -> bool:
+    if len("".join(_CAMEL.findall(run))) >= 0.55 * len(run):
+        return False
     classes = [sign.isdigit() + 2 * sign.isupper() for sign in run]
     switches = sum(first != second for first, second in pairwise(classes))
     shares = [count / len(run) for count in Counter(run).values()]
@@ -268,7 +287,11 @@ def _is_mixed(run: str) -> bool:
     return len(set(classes)) > 1 and any(sign.isdigit() for sign in run) and switches >= 4 and entropy >= 3
 
 
+_AT = r"(?:@|%40|&#64;|[\[({<]at[\])}>])"
 _GAP = r"[ ./-]?"
+_OF_NO_STREET = "arbeits|park|stell|sitz|lager|speicher|dienst|lösungs|rechts|unter"
+_BY_WAY_OF = r"vpn\b|e-?mail|mail\b|sso\b|api\b|sms\b|web\b|app\b|teams\b|ssh\b|rdp\b|usb\b|http|wi-?fi|wlan\b|port\b"
+"""What "via" in other languages than Italian goes before."""
 _STREET_WORDS = "street|st|road|rd|avenue|ave|lane|drive|boulevard|blvd|court"
 
 
@@ -280,31 +303,59 @@ def _of(
 
 _DETECTORS = (
     _of(LINK, r"\b(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"]+"),
-    _of(EMAIL, r"(?:mailto:)?[\w.+'-]+ ?(?:@|%40|\(at\)|\[at\]) ?[\w-]+(?:(?:\.| ?[\[(]dot[\])] ?)[\w-]+)*"),
-    _of(EMAIL, r"\b[\w.+-]+ at [\w-]+ dot [a-z]{2,}\b"),
-    _of(LINK, r"\b(?:[a-z0-9-]+\.)+[a-z]{2,}/\S*[?=&#%]\S*"),
+    _of(
+        EMAIL,
+        rf"(?:mailto:)?(?:\"[^\"@]{{1,60}}\"|[\w.+'-]+){_AT}[\w-]+(?:(?:\.| ?[\[({{]dot[\])}}] ?)[\w-]+)*"
+        rf"|[\w.+'-]+ ?{_AT} ?[\w-]+(?:(?: ?\. ?| ?[\[({{]dot[\])}}] ?)[\w-]+)+",
+    ),
+    _of(EMAIL, r"\b[\w.+-]+ at [\w-]+ dot [a-z]{2,}\b|\b[\w+-]+[._\d][\w.+-]* at (?:[\w-]+\.)+[a-z]{2,}\b"),
+    _of(LINK, r"\b(?:[a-z0-9-]+\.)+[a-z]{2,}[/?]\S*[?=&#%]\S*|\b[\w.-]+/\S*\?\w+=\S*"),
+    _of(LINK, r"\b(?:[a-z0-9-]+\.)+[a-z]{2,}/(?:in|u|users?|people|profile|members?)/\S+"),
+    _of(LINK, r"(?:\b[a-z]:)?[\\/](?:users|home)[\\/]\S+"),
     _of(
         IBAN,
-        r"\b[A-Z]{2}\d{2}(?:[A-Z0-9]{11,30}|(?:[ -][A-Z0-9]{4}){2,7}(?:[ -](?=\w*\d)[A-Z0-9]{1,3})?)\b",
+        r"\b(?:IBAN)?[A-Z]{2} ?\d{2}(?:[ .-]{0,2}[A-Z0-9]{11,30}"
+        r"|(?:[ .-]{1,2}[A-Z0-9]{4}){2,7}(?:[ .-]{1,2}(?=\w*\d)[A-Z0-9]{1,3})?)\b",
         _is_iban,
     ),
-    _of(IP, r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?![\w]|\.\d)", _is_ip),
+    _of(IP, r"(?:(?<![\w.])|(?<=\bip))(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?![\w]|\.\d)", _is_ip),
     _of(IP, r"(?<!\w)(?=[0-9a-f:.]*:[0-9a-f.]*:)[0-9a-f:.]{3,45}(?:%\w+)?(?:/\d{1,3})?(?![\w:])", _is_ip),
-    _of(CARD, r"(?<![\w.])\d(?:[ -]?\d){12,18}(?!\w)", _is_card),
-    _of(KEY, r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b"),
-    _of(NATIONAL_ID, rf"(?<![\w.])\d{{1,6}}(?:{_GAP}\d{{1,9}}){{1,7}}(?!\w)", _is_national_id),
+    _of(PHONE, r"(?<!\w)\(?\+\d(?:[ ()./-]{0,3}\d){6,14}(?!\w)"),
+    _of(CARD, r"(?<![\d.])\d(?:[ ._/,-]{0,2}\d){12,26}(?!\w)", _is_card),
     _of(
-        NATIONAL_ID, r"\b(?:[XYZ]?\d{7,8}-?|[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?)[A-Z]\b|\b[A-Z]{6}\w{10}\b", _is_lettered_id
+        KEY,
+        r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b|\b(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}\b",
     ),
-    _of(PHONE, r"(?<![\w.,-])(?:\+|\(\+?)?\d(?:[ ()./-]{0,3}\d){6,16}(?!\w)", _is_phone),
+    _of(KEY, r"\b(?:password|passwort|kennwort|pwd|pw|passcode|token|secret|api[ _-]?key) ?[:=] ?\S{4,}"),
+    _of(NATIONAL_ID, rf"(?:(?<![\w.])|(?<=ssn))\d{{1,6}}(?:{_GAP}\d{{1,9}}){{1,7}}(?!\w)", _is_national_id),
+    _of(
+        NATIONAL_ID,
+        r"\b(?:ssn|social security|steuer-?id|tax id|passport|reisepass|personalausweis|nino|pesel|dni|bsn|cpf|aadhaar)"
+        r"(?: ?(?:no|nr|number|nummer))?[ .:#]*(?=[A-Z]{0,3}\d)[A-Z0-9]{6,14}\b",
+    ),
+    _of(
+        NATIONAL_ID,
+        r"\b(?:[XYZ]?\d{7,8}-?|[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?)[A-Z]\b|\b[A-Z]{6} ?\w{5} ?\w{5}\b",
+        _is_lettered_id,
+    ),
+    _of(
+        PHONE,
+        r"(?:(?<![\w.,-])|(?<=tel)|(?<=fon)|(?<=phone)|(?<=fax)|(?<=mobile)|(?<=handy))"
+        r"(?:\+|\(\+?)?\d(?:[ ()./-]{0,3}\d){6,16}(?!\w)",
+        _is_phone,
+    ),
     _of(KEY, r"(?<!\w)[A-Z0-9][A-Z0-9+/_=:.-]{11,}", _is_key),
     _of(
         STREET,
         r"\b\d{1,5}[a-z]?,? (?:(?!(?:of|the|to|in|on|for|a|per) )[^\W\d]+\.? ){1,3}"
         rf"(?:{_STREET_WORDS})\b"
-        r"|\b(?:[^\W\d]+[ -])?[^\W\d]*(?:stra(?:ß|ss)e|str\.|gasse|allee|weg|platz|straat|gatan) \d{1,4} ?[a-z]?\b"
-        r"|\b\d{1,5},? (?:bis |ter )?(?:rue|avenue|boulevard|chemin|place) (?:de |du |des |la |d')*[^\W\d]+"
-        r"|\b(?:via|viale|piazza|calle|avenida|rua|ulica|ul\.) (?:[^\W\d]+ ){0,3}[^\W\d]+,? \d{1,4}\b",
+        rf"|\b(?:[^\W\d]+[ -])?(?!\w*(?:{_OF_NO_STREET})(?:platz|wegs?)\b)"
+        r"[^\W\d]*(?:stra(?:ß|ss)e|[^\W\d]{3}str\.?|gasse|allee|weg|platz|straat|gatan) \d{1,4} ?[a-z]?\b"
+        r"|\b(?:po box|p\.o\. box|postfach) \d{2,6}\b"
+        r"|\b\d{1,5},? (?:bis |ter )?(?:(?:rue|avenue|boulevard|chemin) (?:de |du |des |la |d')*"
+        r"|place (?:de |du |des |la )+)[^\W\d]+"
+        rf"|\b(?:via (?!{_BY_WAY_OF})|(?:viale|piazza|calle|avenida|rua|ulica|ul\.) )"
+        r"(?:[^\W\d]+ ){0,3}[^\W\d]+,? \d{1,4}\b",
     ),
 )
 """In the order in which they look: what one has masked, the next does not see."""

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from apps.queries.core.checks import small_words, words
+from apps.common.text.words import words
+from apps.queries.core.checks import small_words
 from apps.queries.enums import VariantKind
 
 EVERY = 5

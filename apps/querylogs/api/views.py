@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import CorpusAPIView
 from apps.accounts.enums import Role
-from apps.common.web.api import PAGING, given_in, newest_first, newest_page_of, oldest_first, page_of
+from apps.common.web.api import CURSOR, PAGING, given_in, newest_first, newest_page_of, oldest_first, page_of
 from apps.common.web.forms import ChoiceField, body_fields, checked
 from apps.querylogs import actions
 from apps.querylogs.enums import Band, OfferState, Outcome, Plan
@@ -22,7 +22,7 @@ from apps.querylogs.rules import MOST_NAME
 from apps.querylogs.selectors import logs as selectors
 
 
-class LogOut(serializers.ModelSerializer[QueryLog]):
+class QueryLogOut(serializers.ModelSerializer[QueryLog]):
     """A search log. `figures` has its counts and strata; unread queries are deleted at `expires_at`."""
 
     source: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
@@ -57,48 +57,56 @@ class OfferedOut(serializers.ModelSerializer[OfferedQuery]):
         read_only_fields = fields
 
 
-class DecideInput(serializers.Serializer):
+class OfferedStepInput(serializers.Serializer):
     """One step on an offered query: `keep`, `same`, `reject`, `mask` or `undo`."""
 
     def get_fields(self) -> dict[str, Any]:
         return body_fields(DecideForm)
 
 
-class NameOut(serializers.ModelSerializer[MaskedName]):
+class MaskedNameOut(serializers.ModelSerializer[MaskedName]):
     class Meta:
         model = MaskedName
         fields = ("id", "name", "created_at")
         read_only_fields = fields
 
 
-class NamesInput(serializers.Serializer):
+class MaskedNamesInput(serializers.Serializer):
     names = serializers.ListField(child=serializers.CharField(max_length=MOST_NAME), max_length=10_000)
 
 
-class AddedOut(serializers.Serializer):
+class NamesAddedOut(serializers.Serializer):
     added = serializers.IntegerField(help_text="How many were new.")
 
 
 class LogView(CorpusAPIView):
     """Search logs are for leads: their queries are not in the project yet."""
 
-    roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
+    roles: ClassVar = {"GET": (Role.LEAD,)}
 
 
-class LogList(LogView):
+class LogStep(CorpusAPIView):
+    """A step of a lead on a search log."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+
+
+class QueryLogList(LogView):
     """The search logs, newest first."""
 
-    @extend_schema(operation_id="query_logs", parameters=PAGING, responses=newest_page_of("QueryLogPageOut", LogOut))
+    @extend_schema(
+        operation_id="query_logs", parameters=[CURSOR], responses=newest_page_of("QueryLogPage", QueryLogOut)
+    )
     def get(self, request: Request, slug: str) -> Response:
-        return newest_first(request, selectors.logs_in(self.project), LogOut)
+        return newest_first(request, selectors.logs_in(self.project), QueryLogOut)
 
 
-class LogDetail(LogView):
+class QueryLogDetail(LogView):
     """One search log."""
 
-    @extend_schema(operation_id="query_log", responses=LogOut)
+    @extend_schema(operation_id="query_log", responses=QueryLogOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(LogOut(selectors.log_in(self.project, pk)).data)
+        return Response(QueryLogOut(selectors.log_in(self.project, pk)).data)
 
 
 class OfferedList(LogView):
@@ -109,26 +117,26 @@ class OfferedList(LogView):
         return oldest_first(request, selectors.offered_in(selectors.log_in(self.project, pk)), OfferedOut)
 
 
-class OfferedStep(LogView):
+class OfferedStep(LogStep):
     """Keeps an offered query, rejects it, says that it is the same as another, masks words of it, or undoes that."""
 
-    @extend_schema(operation_id="query_log_decide", request=DecideInput, responses=OfferedOut)
+    @extend_schema(operation_id="query_log_decide", request=OfferedStepInput, responses=OfferedOut)
     def post(self, request: Request, slug: str, pk: int, position: int) -> Response:
         log = selectors.log_in(self.project, pk)
-        form = checked(DecideForm(given_in(request.data, DecideInput)))
+        form = checked(DecideForm(given_in(request.data, OfferedStepInput)))
         offered = selectors.one_offered(log, position)
         actions.decide(offered=offered, **form.cleaned_data, actor=self.member.user, at=timezone.now())
         return Response(OfferedOut(selectors.one_offered(log, position)).data)
 
 
-class LogClose(LogView):
+class LogClose(LogStep):
     """Ends the reading of a log: what nobody has read is deleted."""
 
-    @extend_schema(operation_id="query_log_close", request=None, responses=LogOut)
+    @extend_schema(operation_id="query_log_close", request=None, responses=QueryLogOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         log = selectors.log_in(self.project, pk)
         actions.close_log(log_id=log.pk, actor=self.member.user, at=timezone.now())
-        return Response(LogOut(selectors.log_in(self.project, pk)).data)
+        return Response(QueryLogOut(selectors.log_in(self.project, pk)).data)
 
 
 class LogClicks(LogView):
@@ -143,18 +151,20 @@ class LogClicks(LogView):
 class NameList(LogView):
     """The names that every search log of the project has masked; adds some."""
 
-    @extend_schema(operation_id="masked_names", parameters=PAGING, responses=page_of("MaskedNamePageOut", NameOut))
-    def get(self, request: Request, slug: str) -> Response:
-        return oldest_first(request, selectors.names_in(self.project), NameOut)
+    roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="masked_names_add", request=NamesInput, responses=AddedOut)
+    @extend_schema(operation_id="masked_names", parameters=PAGING, responses=page_of("MaskedNamePage", MaskedNameOut))
+    def get(self, request: Request, slug: str) -> Response:
+        return oldest_first(request, selectors.names_in(self.project), MaskedNameOut)
+
+    @extend_schema(operation_id="masked_names_add", request=MaskedNamesInput, responses=NamesAddedOut)
     def post(self, request: Request, slug: str) -> Response:
-        names = given_in(request.data, NamesInput)["names"]
+        names = given_in(request.data, MaskedNamesInput)["names"]
         added = actions.add_names(project=self.project, names=names, actor=self.member.user, at=timezone.now())
         return Response({"added": added})
 
 
-class NameRemove(LogView):
+class NameRemove(LogStep):
     """Takes a name off the list."""
 
     @extend_schema(operation_id="masked_names_remove", request=None, responses={204: None})

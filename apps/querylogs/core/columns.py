@@ -33,6 +33,22 @@ MOST_CHARACTERS, MOST_WORDS = 200, 30
 """A longer query is a pasted text."""
 
 
+_GROUPED = re.compile(r"(?:[1-9]\d{0,2})(?:([.,' ])\d{3})(?:\1\d{3})*\Z")
+"""A number with its thousands divided: 1,234 or 1.234."""
+_HITS = re.compile(r"(\S+) (?:hits?|results?|docs|documents|treffer)\Z", re.IGNORECASE)
+MOST = 1_000_000_000
+"""No count of a row is larger: what is said to be is as large."""
+
+
+def _plain_number(value: str) -> str:
+    """The number in a cell without what divides its thousands, and with a point; "" where it is none."""
+    value = found[1].rstrip("+") if (found := _HITS.match(value)) else value
+    if _GROUPED.match(value):
+        value = re.sub(r"[.,' ]", "", value)
+    value = value.replace(",", ".", 1)
+    return value if value.isascii() and value.replace(".", "", 1).isdecimal() else ""
+
+
 def _is_number(value: str) -> bool:
     return value.replace(".", "", 1).isdecimal()
 
@@ -45,11 +61,11 @@ def _as_texts(values: Sequence[str]) -> float:
 
 
 def _as_numbers(values: Sequence[str]) -> float:
-    return share(values, lambda value: _is_number(value) or value == "[]" or ";" in value)
+    return share(values, lambda value: bool(_plain_number(value)) or value == "[]" or ";" in value)
 
 
 def _as_counts(values: Sequence[str]) -> float:
-    return 1.0 if all(value.isdecimal() for value in values) else 0.0
+    return 1.0 if all(_plain_number(value) for value in values) else 0.0
 
 
 def _as_times(values: Sequence[str]) -> float:
@@ -69,16 +85,18 @@ ROLES = (
         TEXT,
         "Query",
         ("user query", "query", "q", "search query", "query text", "search", "search term", "term", "text", "keyword",
-         "keywords", "question", "input", "suchbegriff", "suche"),
+         "keywords", "question", "input", "params query", "suchbegriff", "suchanfrage", "suche"),
         _as_texts,
         by_values=True,
-        foreign=frozenset({"id", "ids", "time", "count", "length", "response", "attributes"}),
+        foreign=frozenset({"id", "ids", "time", "count", "length", "response", "attributes", "type", "body",
+                           "nb", "hits"}),
     ),
     ColumnRole(
         PERSON,
         "Person",
         ("client id", "user id", "userid", "uid", "user", "session id", "session", "visitor", "visitor id", "person",
-         "anonymous id", "device id", "cookie", "ip", "ip address", "nutzer"),
+         "anonymous id", "device id", "cookie", "user token", "params user token", "ip", "ip address", "nutzer",
+         "benutzer", "sitzung", "kunde"),
         _as_people,
         foreign=frozenset({"query", "agent"}),
     ),
@@ -95,7 +113,7 @@ ROLES = (
         ("hits", "results", "num results", "number of results", "result count", "total hits", "total results",
          "n results", "query response object ids", "query response hit ids", "numfound", "found", "treffer"),
         _as_numbers,
-        foreign=frozenset({"clicked", "click"}),
+        foreign=frozenset({"clicked", "click", "page", "views"}),
     ),
     ColumnRole(CLICKS, "Number of clicks", ("clicks", "click count", "num clicks", "klicks"), _as_numbers),
     ColumnRole(
@@ -104,7 +122,7 @@ ROLES = (
         ("event attributes object object id", "object id", "clicked", "clicked doc", "clicked document", "clicked id",
          "clicked url", "click url", "doc id", "document id", "docno"),
         _as_objects,
-        foreign=frozenset({"query"}),
+        foreign=frozenset({"query", "field"}),
     ),
     ColumnRole(
         COUNT,
@@ -118,6 +136,10 @@ ROLES = (
 )  # fmt: skip
 
 
+_AFTERWARDS = ("click", "impression", "view", "hover", "scroll", "cart", "purchase", "dwell")
+"""What people do after a search, in the names of events."""
+
+
 class Search(NamedTuple):
     """One row of a log. `results` is −1 and `time` None where it does not say; a row of events has no text."""
 
@@ -129,7 +151,16 @@ class Search(NamedTuple):
     objects: tuple[str, ...] = ()
     times: int = 1
     search: str = ""
-    is_click: bool = False
+    action: str = ""
+
+    @property
+    def is_click(self) -> bool:
+        return "click" in self.action
+
+    @property
+    def is_event(self) -> bool:
+        """Whether the row tells what came of a search that another row is: an impression may repeat its words."""
+        return bool(self.search) and "search" not in self.action and any(word in self.action for word in _AFTERWARDS)
 
 
 def reader(columns: Sequence[str]) -> Callable[[Sequence[str]], Search]:
@@ -155,29 +186,58 @@ def _results(written: str) -> int:
 
 
 def _number(written: str) -> int:
-    return int(float(written)) if _is_number(written) else len(_parts(written))
+    number = _plain_number(written)
+    return int(min(float(number), MOST)) if number else len(_parts(written))
 
 
-_OF_SERVERS = ("%d/%b/%Y:%H:%M:%S %z", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S")
+def _times(written: str) -> int:
+    """How often it was searched: once where the cell says no number."""
+    return max(1, _number(written)) if _plain_number(written) else 1
+
+
+_NOBODY = frozenset({"", "-", "none", "null", "nil", "n/a", "unknown", "anonymous", "(not set)", "(none)", "undefined"})
+
+
+def _person(written: str) -> str:
+    """Who searched; "" where the log writes that it does not know, as servers write "-"."""
+    return "" if written.casefold() in _NOBODY else written
+
+
+_OF_SERVERS = (
+    "%d/%b/%Y:%H:%M:%S %z",
+    "%d.%m.%Y %H:%M:%S",
+    "%d.%m.%Y %H:%M",
+    "%m/%d/%Y %H:%M:%S",
+    "%Y/%m/%d %H:%M:%S",
+    "%m/%d/%Y %I:%M:%S %p",
+    "%a, %d %b %Y %H:%M:%S %Z",
+)
 
 
 def time_of(written: str) -> int | None:
-    """Seconds since 1970, of an ISO time, a usual form of servers, or seconds or milliseconds since then."""
-    if len(written) < 8:
+    """Seconds since 1970, of an ISO time, a usual form of servers, or a number since then; None before 1973."""
+    seconds = _any_time_of(written)
+    return seconds if seconds is not None and 1e8 < seconds < 1e10 else None
+
+
+def _any_time_of(written: str) -> int | None:
+    if not 8 <= len(written) <= 40:
         return None
     if _is_number(written):
         number = float(written)
-        seconds = number / 1_000 if number > 1e11 else number
-        return int(seconds) if 1e8 < seconds < 1e10 else None
+        for divisor in (1_000_000_000, 1_000_000, 1_000):
+            if number > 1e8 * divisor:
+                return int(number / divisor)
+        return int(number)
     if "-" in written[:8]:
         try:
-            return _seconds(datetime.fromisoformat(written))
-        except ValueError:
+            return _seconds(datetime.fromisoformat(written.removesuffix(" UTC")))
+        except (ValueError, OverflowError):
             return None
     for form in _OF_SERVERS:
         try:
             return _seconds(datetime.strptime(written.strip("[]"), form))
-        except ValueError:
+        except (ValueError, OverflowError):
             continue
     return None
 
@@ -188,13 +248,13 @@ def _seconds(time: datetime) -> int:
 
 _FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     TEXT: ("text", str),
-    PERSON: ("person", str),
+    PERSON: ("person", _person),
     TIME: ("time", time_of),
     RESULTS: ("results", _results),
     CLICKS: ("clicks", _number),
     OBJECT: ("objects", _parts),
-    COUNT: ("times", lambda written: max(1, _number(written))),
+    COUNT: ("times", _times),
     SEARCH: ("search", str),
-    ACTION: ("is_click", lambda written: "click" in written.casefold()),
+    ACTION: ("action", str.casefold),
 }
 """The field of a search that a role fills, and how a cell is read for it."""

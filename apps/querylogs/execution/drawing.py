@@ -47,6 +47,8 @@ from apps.querylogs.models import MaskedName, OfferedQuery
 KIND = "log"
 SHORT = 3
 """Words of so few letters are never in doubt."""
+MOST_COUNTED = 2**31 - 1
+"""The largest count that a row of the database has."""
 HEADED = {HEADINGS_FIRST: True, AS_DATA: False}
 Progress = Callable[[int], None]
 
@@ -73,7 +75,9 @@ def _opened(file: FileToImport) -> _Opened:
     """The log with the roles of its columns. Raises InputError, without any value of the file."""
     file.source.rewind()
     try:
-        table = open_log(file.source, has_headings=HEADED.get(file.options.get("first_row", "")))
+        table = open_log(
+            file.source, names_of(file.project), has_headings=HEADED.get(file.options.get("first_row", ""))
+        )
         known = {name: role for name, role in ((QUERY, TEXT), (COUNTS, COUNT)) if name in table.headings}
         settled = settled_choice(file.project, KIND, ROLES, table.headings, table.sample, file.options, known=known)
     except InputError as error:
@@ -245,7 +249,7 @@ def _counted(groups: Groups, place: int) -> dict[str, Any]:
     """What is counted of a query, by the names of its fields."""
     names = ("searches", "people", "nothing", "again", "clicks")
     weeks = {"first_week": week_of(int(groups.first[place])), "last_week": week_of(int(groups.last[place]))}
-    return {name: int(getattr(groups, name)[place]) for name in names} | weeks
+    return {name: min(MOST_COUNTED, int(getattr(groups, name)[place])) for name in names} | weeks
 
 
 def _doubts(project: Project, texts: Sequence[str]) -> list[list[str]]:

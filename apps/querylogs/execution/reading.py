@@ -23,8 +23,8 @@ from apps.querylogs.formats.logs import LogTable
 
 REMEMBERED = 100_000
 """Texts whose masks are remembered while a log is read: most searches are for few queries."""
-ROBOT_SEARCHES, ROBOT_SHARE = 500, 0.01
-"""Who searched at least so often, and for at least this share of all searches, is taken for a robot."""
+ROBOT_SEARCHES, ROBOT_SHARE, ROBOT_TIMES = 500, 0.01, 10
+"""Who searched at least so often, for this share of all searches, and so many times as the median, is a robot."""
 AGAIN_SECONDS = 120
 TRIED_ROWS, TRIED_EXAMPLES = 5_000, 400
 SHOWN_ROWS, SHOWN_EXAMPLES = 4, 2
@@ -149,8 +149,9 @@ def read_log(
     rows = empty = pasted = masked_searches = 0
     for rows, cells in enumerate(table.rows, start=1):
         search = read(cells)
-        if search.is_click and search.search:
-            kept.add_clicks(search, codes.of(search.search), codes.of(search.person) if search.person else 0, codes)
+        if search.is_event:
+            if search.is_click:
+                kept.add_clicks(search, codes.of(search.search), codes.of(search.person) if search.person else 0, codes)
         elif not search.text:
             empty += search.times
         elif is_pasted(search.text):
@@ -194,7 +195,10 @@ def _robots(people: Codes64, counts: Ints) -> Codes64:
     """The codes of those who searched too often to be a person; nobody where the log does not say who searched."""
     who, places = np.unique(people, return_inverse=True)
     searches = np.bincount(places, counts, len(who))
-    found: Codes64 = who[(who > 0) & (searches >= max(ROBOT_SEARCHES, ROBOT_SHARE * counts.sum()))]
+    named = searches[who > 0]
+    usual = float(np.median(named)) if len(named) else 0.0
+    least = max(ROBOT_SEARCHES, ROBOT_SHARE * counts.sum(), ROBOT_TIMES * usual)
+    found: Codes64 = who[(who > 0) & (searches >= least)]
     return found
 
 
@@ -297,7 +301,7 @@ def wordings(table: LogTable, columns: Sequence[str], codes: Codes, wanted: Coll
     found: dict[int, Counter[Masked]] = {code: Counter() for code in wanted}
     for cells in table.rows:
         search = read(cells)
-        if not search.text or is_pasted(search.text) or (search.is_click and search.search):
+        if not search.text or is_pasted(search.text) or search.is_event:
             continue
         masked, code = codes.masked(search.text)
         spellings = found.get(code)

@@ -4,6 +4,7 @@ Rows are streamed. What cannot be read is counted by line and never shown: it ma
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -14,12 +15,15 @@ from apps.common.files.json_lists import read_objects
 from apps.common.files.json_tables import is_json
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import SAMPLED_ROWS, first_row_of
-from apps.queries.core.masking import mask
+from apps.queries.core.masking import NO_NAMES, Names, mask
 from apps.querylogs.core.columns import ROLES
 
 COUNTED = re.compile(r"\s*(\d+)\s+(\S.*)\Z")
 """A line as `sort | uniq -c` writes it."""
 QUERY, COUNT = "query", "count"
+MOST_SHAPES, MOST_FIELDS = 8, 2_000
+FEWEST_WITH_FIELD = 5
+"""Objects that must have a field, in a file of so many that this is little."""
 
 
 class LogTable(NamedTuple):
@@ -35,20 +39,22 @@ class LogTable(NamedTuple):
     errors: ErrorList
 
 
-def open_log(source: TableFile, *, has_headings: bool | None = None) -> LogTable:
+def open_log(source: TableFile, names: Names = NO_NAMES, *, has_headings: bool | None = None) -> LogTable:
     """The log in a file. Raises InputError for what is no table.
+
+    `names` are masked in headings too.
 
     `has_headings` is what somebody said of the first row; None: it is recognised. A first row with something that is
     masked is never one of headings. The source is at its beginning.
     """
     if is_json(source):
-        return _json_lines(source)
+        return _json_lines(source, names)
     errors = ErrorList(limit=0)
     table = open_table(source, errors, has_headings=has_headings is not False)
     seen = list(islice(table.rows, SAMPLED_ROWS))
-    if has_headings is None and not _are_headings(table.headings, [cells for _, cells in seen]):
+    if has_headings is None and not _are_headings(table.headings, [cells for _, cells in seen], names):
         source.rewind()
-        return open_log(source, has_headings=False)
+        return open_log(source, names, has_headings=False)
     sample = [cells for _, cells in seen]
     rows = chain(sample, (cells for _, cells in table.rows))
     if len(table.headings) > 1:
@@ -58,8 +64,8 @@ def open_log(source: TableFile, *, has_headings: bool | None = None) -> LogTable
     return LogTable("one search a line", [QUERY], sample, rows, errors)
 
 
-def _are_headings(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    if any(mask(heading).found or COUNTED.match(heading) for heading in headings):
+def _are_headings(headings: Sequence[str], rows: Sequence[Sequence[str]], names: Names) -> bool:
+    if any(mask(heading, names).found or COUNTED.match(heading) for heading in headings):
         return False
     return first_row_of(ROLES, headings, rows).are_headings
 
@@ -69,17 +75,35 @@ def _counted(cells: Sequence[str]) -> list[str]:
     return [found[1], found[2]] if found else ["", cells[0]]
 
 
-def _json_lines(source: TableFile) -> LogTable:
-    """The fields of the first objects are the headings; inner ones by path, "event_attributes.object.object_id"."""
+def _json_lines(source: TableFile, names: Names) -> LogTable:
+    """The fields are the headings; inner ones by path, "event_attributes.object.object_id".
+
+    All objects are looked at for them: events may come after all queries. A field that few objects have is none, for
+    its name may be a value, such as that of a person.
+    """
+    counts, samples, total = Counter[str](), dict[tuple[str, ...], list[dict[str, str]]](), 0
+    for _, record in read_objects(source, ErrorList(limit=0)):
+        total += 1
+        flat = dict(_flat(record, ""))
+        counts.update(flat.keys())
+        if len(counts) > MOST_FIELDS:
+            counts = Counter(dict(counts.most_common(MOST_FIELDS // 2)))
+        if (shape := tuple(record)) in samples or len(samples) < MOST_SHAPES:
+            alike = samples.setdefault(shape, [])
+            if len(alike) < SAMPLED_ROWS // MOST_SHAPES:
+                alike.append(flat)
+    if not total:
+        raise source.error(None, "", "", "No line of the file is a JSON object that can be read.")
+    least = min(FEWEST_WITH_FIELD, max(1, total // 20))
+    headings = [name for name, count in counts.items() if count >= least and not mask(name, names).found]
     errors = ErrorList(limit=0)
-    objects = (dict(_flat(record, "")) for _, record in read_objects(source, errors))
-    seen = list(islice(objects, SAMPLED_ROWS))
-    headings = list(dict.fromkeys(name for record in seen for name in record if not mask(name).found))
+    source.rewind()
 
     def cells(record: Mapping[str, str]) -> list[str]:
         return [record.get(name, "") for name in headings]
 
-    return LogTable("JSON", headings, [*map(cells, seen)], map(cells, chain(seen, objects)), errors)
+    rows = (cells(dict(_flat(record, ""))) for _, record in read_objects(source, errors))
+    return LogTable("JSON", headings, [cells(one) for alike in samples.values() for one in alike], rows, errors)
 
 
 def _flat(value: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:

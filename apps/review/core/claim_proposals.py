@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from apps.queries.core.checks import content_words
+from apps.common.text.words import content_words
 
 Span = tuple[int, int]
 

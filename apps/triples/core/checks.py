@@ -11,8 +11,9 @@ from zlib import crc32
 from rapidfuzz.distance import Indel
 
 from apps.common.text.wording import plural
+from apps.common.text.words import content_words, words
 from apps.corpus.core.near_duplicates import normalised_hash, resemblance
-from apps.queries.core.checks import Other, content_words, copied_run, nearest_of, words
+from apps.queries.core.checks import Other, copied_run, nearest_of
 from apps.triples.core.tokens import NUMBER_WORDS, Figure, figures, unit_of
 
 STOP, WARN, PASS = "stop", "warn", "pass"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-from apps.queries.core.checks import SAME_SIGN, singular
+from apps.common.text.words import SAME_SIGN, singular
 
 _UNIT_FORMS = """
 second sec secs s; minute min mins; hour hr hrs h; day; week; month; quarter; year yr yrs; millisecond msec ms;

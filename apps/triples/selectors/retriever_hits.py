@@ -13,11 +13,11 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project
+from apps.common.text.words import content_words, singular, words
 from apps.corpus.core.near_duplicates import near, signature
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import places_of_entries
 from apps.corpus.selectors.search import search_blocks
-from apps.queries.core.checks import content_words, singular, words
 from apps.queries.models import Query
 from apps.retrieval.execution.indexes import built_signatures, engine_of, open_built
 from apps.retrieval.selectors.runs import stored_tops
