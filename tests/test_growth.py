@@ -6,7 +6,7 @@ import pytest
 
 from apps.common.text.blocktext import inline
 from apps.common.text.markdown import to_html
-from apps.corpus.core.cutting import outline
+from apps.corpus.core.outlines import outline
 from apps.corpus.formats.documents.oscal import read_oscal
 from apps.corpus.formats.documents.rst import read_rst
 from apps.corpus.formats.documents.rst_directives import know_names_in

@@ -247,6 +247,21 @@ def test_documents_keep_their_structure(zoo, name, titles, words):
     assert words in blocks[0].current.text
 
 
+def test_a_huge_table_becomes_parts_with_its_heading(zoo, tmp_path):
+    """The case `huge-markdown-table`, which is a line of shell."""
+    rows = "".join(f"| row{i} | note number {i} about otters |\n" for i in range(1, 2000))
+    (tmp_path / "big.md").write_text(f"# T\n\n| a | b |\n| --- | --- |\n{rows}")
+
+    call_command(
+        "import_corpus", str(tmp_path / "big.md"), project=zoo.project.slug, corpus="c", recipe="paragraphs:200:40"
+    )
+
+    texts = [block.current.text for block in Block.objects.filter(document__corpus__slug="c")]
+    assert len(texts) > 30
+    assert all(text.startswith("| a | b |\n| --- | --- |\n| row") and len(text) < 6_000 for text in texts)
+    assert sum(text.count("note number") for text in texts) == 1999
+
+
 IMPOSSIBLE = {
     "question": "What is the badger's name?",
     "is_impossible": True,

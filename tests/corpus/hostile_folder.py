@@ -224,10 +224,10 @@ def _records() -> Iterator[Hostile]:
 
 
 def _other_kinds() -> Iterator[Hostile]:
-    yield _file("other/picture.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 100, "picture")
+    yield _file("other/picture.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 100, "PNG picture")
     yield _file("other/sound.mp3", b"ID3" + b"\0" * 100, "sound or film")
-    yield _file("other/tool.exe", b"MZ" + b"\0" * 100, "no reader for .exe files")
-    yield _file("other/data.sqlite", b"SQLite format 3\0" + b"\0" * 100, "no reader for .sqlite files")
+    yield _file("other/tool.exe", b"MZ" + b"\0" * 100, "Windows program")
+    yield _file("other/data.sqlite", b"SQLite format 3\0" + b"\0" * 100, "SQLite database")
     yield _file("other/old.7z", b"7z\xbc\xaf\x27\x1c" + b"\0" * 100, "archive inside the upload")
 
 

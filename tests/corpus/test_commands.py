@@ -156,7 +156,7 @@ def test_a_folder_is_imported_and_what_stays_unread_is_named(capsys, folder):
 
     said = capsys.readouterr()
     assert said.out == "Imported, the corpus Handbook: 3 blocks: 3 new, 0 changed, 0 unchanged, 0 gone.\n"
-    assert said.err == "not read: picture: 1 file (logo.png)\nnot read: hidden: 1 file (.cache/)\n"
+    assert said.err == "not read: PNG picture: 1 file (logo.png)\nnot read: hidden: 1 file (.cache/)\n"
     assert ids() == {"index", "deploy/pin", "deploy/pin#pin"}
 
 
@@ -259,7 +259,7 @@ def test_nothing_readable_is_refused_with_the_reasons(folder):
     (folder / "index.md").unlink()
     (folder / "deploy" / "pin.md").unlink()
 
-    reasons = r"none of its files can be read \(picture: 1 file, hidden: 1 file\)"
+    reasons = r"none of its files can be read \(PNG picture: 1 file, hidden: 1 file\)"
     with pytest.raises(CommandError, match=reasons) as caught:
         import_documents(folder)
 

@@ -272,3 +272,82 @@ def test_other_words_are_no_recipes(written):
 @pytest.mark.parametrize("written", EXAMPLES)
 def test_recipes_are_written_as_they_are_read(written):
     assert str(recipe_of(written)) == written
+
+
+def pipes(rows: Sequence[str]) -> str:
+    return "\n".join(["| otter | note |", "| --- | ---: |", *(f"| {row} | seen |" for row in rows)])
+
+
+def tags(rows: Sequence[str]) -> str:
+    lines = "\n\n".join(f"<tr><td>{row}</td><td>seen</td></tr>" for row in rows)
+    return f"<table>\n<thead><tr><th>otter</th></tr></thead>\n<tbody>\n{lines}\n</tbody>\n</table>"
+
+
+def fenced(rows: Sequence[str]) -> str:
+    return "\n".join(["```csv", "otter,note", *(f'"{row}","seen\nin ""rain"""' for row in rows), "```"])
+
+
+TABLES = {
+    pipes: ("| otter | note |\n| --- | ---: |\n| ", ""),
+    tags: ("<table>\n<thead><tr><th>otter</th></tr></thead>", "</table>"),
+    fenced: ('```csv\notter,note\n"', "```"),
+}
+
+
+@pytest.mark.parametrize("write", TABLES)
+@pytest.mark.parametrize("recipe", ["headings", "paragraphs:200:40", "paragraphs:200", "paragraphs:20:10"])
+@pytest.mark.parametrize("around", ["{}", "Before it.\n\n{}\n\nAfter it."])
+def test_a_table_longer_than_a_screen_is_cut_between_rows_and_each_part_has_its_heading(write, recipe, around):
+    rows = [f"row {n} of otters" for n in range(900)]
+    head, tail = TABLES[write]
+
+    passages = [part for part in cut(f"# T\n\n{around.format(write(rows))}\n", recipe) if "row" in part.text]
+
+    assert len(passages) > 5
+    assert all(words_in(passage.text) <= 600 + 40 for passage in passages)
+    assert all(head in passage.text and passage.text.count("note |") <= 1 for passage in passages)
+    assert all(passage.text.removesuffix("After it.").rstrip().endswith(tail) for passage in passages)
+    assert all(passage.has_table or passage.has_code for passage in passages)
+    kept = [row for passage in passages for row in re.findall(r"row \d+ of otters", passage.text)]
+    assert kept == rows
+    assert len({passage.passage_id for passage in passages}) == len(passages)
+
+
+@pytest.mark.parametrize("write", TABLES)
+def test_an_edit_of_one_row_leaves_most_parts_of_a_table_as_they_are(write):
+    rows = [f"row {n} of otters" for n in range(900)]
+    before = {(part.passage_id, part.text) for part in cut(write(rows))}
+
+    after = {(part.passage_id, part.text) for part in cut(write([*rows[:400], "one more", *rows[400:]]))}
+
+    assert len(before - after) <= 2
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "```\n" + "a,b\n" * 900 + "```",
+        "<table><tr><td rowspan=900>a</td></tr>" + "<tr><td>b c</td></tr>" * 900 + "</table>",
+        "| " + "long heading " * 300 + "| b |\n| --- | --- |\n" + "| x | y |\n" * 200,
+        "- a | b\n  --- | ---\n" + "  x | y\n" * 900,
+    ],
+)
+def test_what_is_no_table_that_can_be_read_in_parts_stays_whole(table):
+    (passage,) = cut(table, "paragraphs:200:40")
+
+    assert passage.text == table.strip()
+
+
+def test_a_row_longer_than_a_screen_is_not_cut():
+    text = pipes(["short", "word " * 900, "short again"])
+
+    assert any("word " * 899 in passage.text for passage in cut(text))
+
+
+@given(st.integers(0, 400), st.sampled_from([pipes, tags, fenced]), RECIPES)
+def test_no_row_is_lost_or_said_twice(number, write, recipe):
+    rows = [f"row {n % 7} <{n}>" for n in range(number)]
+
+    kept = [row for passage in cut(write(rows), recipe) for row in re.findall(r"<(\d+)>", passage.text)]
+
+    assert sorted(set(kept), key=int) == [str(n) for n in range(number)]

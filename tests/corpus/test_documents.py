@@ -62,7 +62,7 @@ def test_the_plan_counts_what_was_read_and_lists_what_was_not():
     assert plan["files"] == [{"kind": "markdown", "title": "Markdown", "files": 2, "passages": 4}]
     assert plan["unread"] == [
         {"reason": "empty file", "files": 1, "paths": ["empty.md"]},
-        {"reason": "picture", "files": 1, "paths": ["logo.png"]},
+        {"reason": "PNG picture", "files": 1, "paths": ["logo.png"]},
         {"reason": "hidden", "files": 1, "paths": [".git/"]},
     ]
     assert (plan["recipe"], plan["commit"]) == ("headings", "a" * 40)
@@ -91,7 +91,7 @@ def test_an_upload_without_anything_readable_is_one_mistake_that_says_why():
 
     assert item.state == ImportState.FAULTY
     assert [error["message"] for error in item.plan["errors"]] == [
-        "none of its files can be read (picture: 1 file, no reader for .exe files: 1 file)"
+        "none of its files can be read (PNG picture: 1 file, Windows program: 1 file)"
     ]
 
 
@@ -132,7 +132,7 @@ def test_all_files_can_be_read_as_another_kind():
     imported(item)
 
     assert [(kind["kind"], kind["files"]) for kind in item.plan["files"]] == [("text", 2)]
-    assert {group["reason"] for group in item.plan["unread"]} == {"empty file", "not text", "hidden"}
+    assert {group["reason"] for group in item.plan["unread"]} == {"empty file", "PNG picture", "hidden"}
     assert texts_by_id()["index"].startswith("---\ntitle: The handbook")
 
 
@@ -143,7 +143,7 @@ def test_unread_files_are_counted_by_their_reason():
 
     assert plan["unread"] == [
         {"reason": "scanned PDF without text", "files": 3, "paths": ["scan-0.pdf", "scan-1.pdf", "scan-2.pdf"]},
-        {"reason": "picture", "files": 1, "paths": ["b.png"]},
+        {"reason": "PNG picture", "files": 1, "paths": ["b.png"]},
     ]
 
 

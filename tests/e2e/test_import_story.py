@@ -103,7 +103,7 @@ def a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page):
     expect(page.get_by_role("heading", name="2 files are read")).to_be_visible()
     expect(page.get_by_role("heading", name="2 stay unread")).to_be_visible()
     expect(page.get_by_role("button", name="Import 14 passages")).to_be_visible()
-    page.get_by_text("1 picture").click()
+    page.get_by_text("1 PNG picture").click()
     expect(page.get_by_text("plan.png")).to_be_visible()
     expect(page.locator(".sample pre")).to_contain_text("keep: 5")
     expect(page.locator(".sample table")).to_contain_text("Escort")

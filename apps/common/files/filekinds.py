@@ -84,8 +84,7 @@ _DIRECTORY_SIZE = 5
 _MIMETYPE_BYTES = 200
 
 PACKED = "unpack it first (gzip alone is read as it is)"
-PICTURE = "a picture", "choose the file with the text"
-SOUND = "sound or film", "choose the file with the text"
+ANOTHER = "choose the file with the text"
 SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x28\xb5\x2f\xfd", "compressed with Zstandard (zst)", PACKED),
     (0, b"\xfd7zXZ\x00", "compressed with xz", PACKED),
@@ -100,33 +99,47 @@ SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"SQLite format 3\x00", "a SQLite database", "write what is needed as CSV or JSONL"),
     (0, b"\x93NUMPY", "a NumPy array", "write it as text"),
     (257, b"ustar", "a tar archive", "unpack it first"),
-    (0, b"\x89PNG", *PICTURE),
-    (0, b"\xff\xd8\xff", *PICTURE),
-    (0, b"GIF87a", *PICTURE),
-    (0, b"GIF89a", *PICTURE),
-    (8, b"WEBP", *PICTURE),
-    (0, b"II*\x00", *PICTURE),
-    (0, b"MM\x00*", *PICTURE),
-    (0, b"\x00\x00\x01\x00", *PICTURE),
-    (4, b"ftypheic", *PICTURE),
-    (4, b"ftypmif1", *PICTURE),
-    (4, b"ftypavif", *PICTURE),
-    (4, b"ftyp", *SOUND),
-    (8, b"WAVE", *SOUND),
-    (8, b"AVI ", *SOUND),
-    (0, b"ID3\x02", *SOUND),
-    (0, b"ID3\x03", *SOUND),
-    (0, b"ID3\x04", *SOUND),
-    (0, b"OggS\x00", *SOUND),
-    (0, b"fLaC\x00", *SOUND),
-    (0, b"\x1aE\xdf\xa3", *SOUND),
-    (0, b"\x7fELF", "a program", "choose the file with the text"),
+    (0, b"\x89PNG", "a PNG picture", ANOTHER),
+    (0, b"\xff\xd8\xff", "a JPEG picture", ANOTHER),
+    (0, b"GIF87a", "a GIF picture", ANOTHER),
+    (0, b"GIF89a", "a GIF picture", ANOTHER),
+    (8, b"WEBP", "a WebP picture", ANOTHER),
+    (0, b"II*\x00", "a TIFF picture", ANOTHER),
+    (0, b"MM\x00*", "a TIFF picture", ANOTHER),
+    (0, b"\x00\x00\x01\x00", "an icon", ANOTHER),
+    (4, b"ftypheic", "a HEIC picture", ANOTHER),
+    (4, b"ftypmif1", "a HEIF picture", ANOTHER),
+    (4, b"ftypavif", "an AVIF picture", ANOTHER),
+    (4, b"ftyp", "sound or film (MP4)", ANOTHER),
+    (8, b"WAVE", "sound (WAV)", ANOTHER),
+    (8, b"AVI ", "a film (AVI)", ANOTHER),
+    (0, b"ID3\x02", "sound (MP3)", ANOTHER),
+    (0, b"ID3\x03", "sound (MP3)", ANOTHER),
+    (0, b"ID3\x04", "sound (MP3)", ANOTHER),
+    (0, b"OggS\x00", "sound or film (Ogg)", ANOTHER),
+    (0, b"fLaC\x00", "sound (FLAC)", ANOTHER),
+    (0, b"\x1aE\xdf\xa3", "a film (Matroska or WebM)", ANOTHER),
+    (0, b"BM", "a BMP picture", ANOTHER),
+    (0, b"8BPS", "a Photoshop picture", ANOTHER),
+    (0, b"\x7fELF", "a Linux program", ANOTHER),
+    (0, b"MZ", "a Windows program", ANOTHER),
+    (0, b"\xcf\xfa\xed\xfe", "a macOS program", ANOTHER),
+    (0, b"\xca\xfe\xba\xbe", "a Java class or a macOS program", ANOTHER),
+    (0, b"\x00asm", "a WebAssembly program", ANOTHER),
+    (0, b"wOFF", "a font", ANOTHER),
+    (0, b"wOF2", "a font", ANOTHER),
+    (0, b"OTTO", "a font", ANOTHER),
+    (0, b"\x00\x01\x00\x00\x00", "a font", ANOTHER),
+    (0, b"Rar!\x1a\x07", "a RAR archive", PACKED),
+    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", "write what is needed as CSV or JSONL"),
     (0, b"{\\rtf", "formatted text (RTF)", "save it as text"),
     (0, b"\xff\xfe", "UTF-16", "save it as UTF-8"),
     (0, b"\xfe\xff", "UTF-16", "save it as UTF-8"),
 )
 IN_FORMATS = (4, 8)
 """Where some binary formats say what they are; a text may have the same letters there."""
+AS_IN_TEXT = frozenset({b"BM", b"MZ", b"8BPS", b"wOFF", b"wOF2", b"OTTO"})
+"""Signatures that a text may begin with."""
 HEAD_BYTES = 1_024
 TEXT = bytes(range(0x20, 0x100)) + b"\t\n\v\f\r\x1b"
 MOST_CONTROLS = 0.05
@@ -181,11 +194,26 @@ def _by_mimetype(archive: zipfile.ZipFile) -> str:
     return OTHER_PACKAGE if said.startswith(b"application/") else PLAIN_ZIP
 
 
+def by_signature(head: bytes) -> tuple[str, str]:
+    """(what a file with these first bytes is, such as "a PNG picture", and the remedy); empty for what no format says.
+
+    An archive is one with a password when one of the files at its beginning is.
+    """
+    member = ZIP_STARTS[0]
+    if head.startswith(member) and any(part[2:] and part[2] & 1 for part in head.split(member)[1:]):
+        return "a zip with a password", "unpack it first"
+    for place, signature, name, cure in SIGNATURES:
+        is_sure = place not in IN_FORMATS and signature not in AS_IN_TEXT
+        if head.startswith(signature, place) and (is_sure or b"\0" in head[:64]):
+            return name, cure
+    return "", ""
+
+
 def not_text(head: bytes) -> str:
     """The type of a file with these first bytes, and the remedy, as `the file is …`; "" for what may be text."""
-    for place, signature, name, cure in SIGNATURES:
-        if head.startswith(signature, place) and (place not in IN_FORMATS or b"\0" in head[:64]):
-            return f"the file is {name}; {cure}"
+    name, cure = by_signature(head)
+    if name:
+        return f"the file is {name}; {cure}"
     head = head[:HEAD_BYTES]
     controls = len(head.translate(None, TEXT))
     if controls > max(1, MOST_CONTROLS * len(head)) and (b"\0" in head or not _is_utf8(head)):

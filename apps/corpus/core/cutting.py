@@ -1,4 +1,4 @@
-"""The outline of documents, and passages cut by a recipe. No line of text is lost, and no table or code is cut.
+"""Passages of documents, cut by a recipe. No line of text is lost, no row of a table and no code is cut.
 
 A passage never crosses a heading, so that an edit in one section leaves the passages of all others as they are. The
 heading is its title and the headings above it its section; a heading without text of its own has no passage. A section
@@ -10,205 +10,19 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import NamedTuple
-from urllib.parse import quote
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-
-from apps.corpus.core.documents import PAGES, WHOLE, Document, Recipe
+from apps.corpus.core.documents import PAGES, SECTION_WORDS, WHOLE, Document, Recipe
+from apps.corpus.core.outlines import CODE, HEADING, TABLE, TEXT, Unit, outline_of, table_rows
 from apps.corpus.core.passage_ids import anchor_of, document_id, passage_id, start_mark
 
-HEADING, TEXT, LIST, TABLE, CODE = "heading", "text", "list", "table", "code"
 CUTTABLE = frozenset({TEXT})
 """Units that may be cut in themselves when they are too long; all others are kept whole."""
-
-_BLOCKS = MarkdownIt("commonmark").enable("table").disable(["inline"])
-_INLINE = MarkdownIt("commonmark")
-_EXPLICIT_ANCHOR = re.compile(r"\s*\{#(?P<anchor>[\w.:-]+)\}\s*$")
-_CODE_TOKENS = {"fence", "code_block"}
-_PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
-
-
-class Unit(NamedTuple):
-    """A part of a document's text from offset `start` to `end`.
-
-    A heading has a level from 1 to 6, its words as plain text, and the anchor that its author gave it, if any.
-    """
-
-    start: int
-    end: int
-    kind: str
-    level: int = 0
-    title: str = ""
-    anchor: str = ""
-
-
-def outline(text: str, *, is_markdown: bool = True) -> list[Unit]:
-    """The units of a text in order. Every line that is not blank is in exactly one of them.
-
-    Headings are those that Markdown knows: a `#` inside a fence is none, a line underlined with `===` is one. Only
-    headings outside lists and quotations divide a document.
-    """
-    units = _markdown_units(text) if is_markdown else _paragraphs(text)
-    return list(_with_whole_tables(text, units))
-
-
-def first_title(text: str) -> str:
-    """The words of the heading that a text begins with at level 1; "" when its first heading is another."""
-    first = next((unit for unit in outline(text) if unit.kind == HEADING), None)
-    return first.title if first is not None and first.level == 1 else ""
-
-
-def _paragraphs(text: str) -> list[Unit]:
-    """Of text without markup: paragraphs end at blank lines."""
-    ends = [found.end() for found in _PARAGRAPH_END.finditer(text)]
-    spans = pairwise([0, *ends, len(text)])
-    return [Unit(start, end, TEXT) for start, end in spans if text[start:end].strip()]
-
-
-def _markdown_units(text: str) -> list[Unit]:
-    starts = _line_starts(text)
-    lines = len(starts) - 1
-    units: list[Unit] = []
-    done = 0
-    for first, last, kind, block in _spans(text, starts):
-        first, last = max(first, done), min(last, lines)
-        if last <= first:
-            continue
-        units.extend(_between(text, starts, done, first))
-        units.append(_unit(starts[first], starts[last], kind, block))
-        done = last
-    units.extend(_between(text, starts, done, lines))
-    return units
-
-
-def _spans(text: str, starts: list[int]) -> Iterator[tuple[int, int, str, Sequence[Token]]]:
-    """(first line, line after the last, kind, tokens) of each block at the top, and of each item of a list there."""
-    for block in _blocks(_BLOCKS.parse(text)):
-        token = block[0]
-        if token.map is None:
-            continue
-        first, last = token.map
-        if token.type == "heading_open":
-            yield first, last, HEADING, block
-        elif token.type.endswith("list_open"):
-            yield from _list_spans(block, first, last)
-        else:
-            yield first, last, _kind_of(block, text[starts[first] : starts[min(last, len(starts) - 1)]]), block
-
-
-def _blocks(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """The tokens of each block at the top, from the one that opens it to the one that closes it."""
-    block: list[Token] = []
-    for token in tokens:
-        block.append(token)
-        if token.level == 0 and token.nesting <= 0:
-            yield block
-            block = []
-
-
-def _list_spans(block: Sequence[Token], first: int, last: int) -> Iterator[tuple[int, int, str, Sequence[Token]]]:
-    """A list may be cut between its items, unless one of them has code or a table."""
-    kinds = {token.type for token in block}
-    if kinds & (_CODE_TOKENS | {"table_open", "html_block"}):
-        yield first, last, CODE if kinds & _CODE_TOKENS else TABLE, block
-        return
-    begins = [token.map[0] for token in block if token.type == "list_item_open" and token.level == 1 and token.map]
-    for begin, end in pairwise([first, *begins[1:], last]):
-        yield begin, end, LIST, block
-
-
-def _kind_of(block: Sequence[Token], text: str) -> str:
-    kinds = {token.type for token in block}
-    if kinds & _CODE_TOKENS:
-        return CODE
-    if "table_open" in kinds:
-        return TABLE
-    if "html_block" in kinds:
-        return TABLE if "<table" in text.lower() else CODE if "<pre" in text.lower() else TEXT
-    return TEXT
-
-
-def _between(text: str, starts: list[int], first: int, last: int) -> Iterator[Unit]:
-    """Lines that no block has, such as definitions of links."""
-    start, end = starts[first], starts[last]
-    if text[start:end].strip():
-        yield Unit(start, end, TEXT)
-
-
-def _unit(start: int, end: int, kind: str, block: Sequence[Token]) -> Unit:
-    if kind != HEADING:
-        return Unit(start, end, kind)
-    words = block[1].content
-    found = _EXPLICIT_ANCHOR.search(words)
-    if found:
-        words = words[: found.start()]
-    return Unit(start, end, kind, int(block[0].tag[1:]), _plain(words), found["anchor"] if found else "")
-
-
-def _plain(words: str) -> str:
-    """The words of a heading without their markup."""
-    parts = []
-    for token in _INLINE.parseInline(words)[0].children or []:
-        if token.type in {"text", "code_inline", "image", "text_special"}:
-            parts.append(token.content)
-        elif token.type in {"softbreak", "hardbreak"}:
-            parts.append(" ")
-    return " ".join("".join(parts).split())
-
-
-def _line_starts(text: str) -> list[int]:
-    """The offset of each line, and the length of the text at the end."""
-    starts = [0, *(found.end() for found in re.finditer("\n", text))]
-    return starts if starts[-1] == len(text) else [*starts, len(text)]
-
-
-def _with_whole_tables(text: str, units: list[Unit]) -> Iterator[Unit]:
-    """Tables of HTML that blank lines divide are put together again."""
-    opened: Unit | None = None
-    for unit in units:
-        if opened is not None:
-            opened = opened._replace(end=unit.end)
-            if "</table" in text[unit.start : unit.end].lower():
-                yield opened
-                opened = None
-        elif unit.kind == TABLE and _is_left_open(text[unit.start : unit.end].lower()):
-            opened = unit
-        else:
-            yield unit
-    if opened is not None:
-        yield opened
-
-
-def _is_left_open(html: str) -> bool:
-    return html.count("<table") > html.count("</table")
-
-
-PAGE_ENDINGS = (".md", ".markdown", ".mdx", ".rst")
-FOLDER_PAGES = frozenset({"index", "readme"})
-
-
-def page_address(base: str, path: str, anchor: str = "") -> str:
-    """The address of a document below `base`, as most builders of sites have it.
-
-    Sources of pages (Markdown, reStructuredText) lose their ending, `index` and `README` are their folder; all other
-    files keep their names.
-    """
-    folder, _, name = path.rpartition("/")
-    for ending in PAGE_ENDINGS:
-        if name.lower().endswith(ending):
-            name = name[: -len(ending)]
-            name = "" if name.lower() in FOLDER_PAGES else name
-            break
-    place = f"{folder}/{name}" if folder else name
-    return base.rstrip("/") + "/" + quote(place) + (f"#{quote(anchor, safe='=')}" if anchor else "")
-
-
 _WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|[^\s\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])|\n")
 _BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
+_LONGEST_HEAD = 3_000
+"""Letters of the heading rows of a table that is cut, since each part repeats them."""
 _LEAST_SHARE = 4
 """A cut leaves at least a quarter of a passage on both sides where it can."""
 _OPENING_WORDS = 12
@@ -240,22 +54,19 @@ class Section(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A span of a document's text, the kinds of units in it, and the words that it begins with."""
+    """A span of a document's text, the kinds of units in it, its first words, and what is repeated around it."""
 
     start: int
     end: int
     kinds: frozenset[str]
     opening: str = ""
+    head: str = ""
+    tail: str = ""
 
 
 def words_in(text: str) -> int:
     """The number of words; a letter of Chinese, Japanese, Lao or Thai, which are written without blanks, is one."""
     return sum(1 for _ in _WORD.finditer(text))
-
-
-def outline_of(document: Document) -> Sequence[Unit]:
-    """The outline of a document, for every recipe that it is cut by."""
-    return outline(document.text, is_markdown=document.kind != "text")
 
 
 def passages_of(document: Document, recipe: Recipe, units: Sequence[Unit] | None = None) -> Iterator[Passage]:
@@ -378,25 +189,51 @@ def _pieces(text: str, units: Sequence[Unit], recipe: Recipe) -> Iterator[Piece]
         return
     most = recipe.words - recipe.overlap
     small = list(_small_enough(text, units, most))
+    heads = {unit.start: unit.head for unit in small}
     begin = 0
     for end in [*_cuts(text, small, most), len(small)]:
         first = _overlap_start(text, small[:begin], recipe.overlap) if begin else small[0].start
-        yield _piece(text, small[begin:end], first)
+        yield _piece(text, small[begin:end], first, heads.get(first, ""))
         begin = end
 
 
-def _piece(text: str, units: Sequence[Unit], start: int) -> Piece:
+def _piece(text: str, units: Sequence[Unit], start: int, head: str = "") -> Piece:
     opening = text[units[0].start : units[0].end].split(maxsplit=_OPENING_WORDS)
-    return Piece(start, units[-1].end, frozenset(unit.kind for unit in units), " ".join(opening[:_OPENING_WORDS]))
+    kinds = frozenset(unit.kind for unit in units)
+    return Piece(start, units[-1].end, kinds, " ".join(opening[:_OPENING_WORDS]), head, units[-1].tail)
 
 
 def _small_enough(text: str, units: Sequence[Unit], most: int) -> Iterator[Unit]:
-    """The units; paragraphs of too many words are divided into sentences, and endless sentences anywhere."""
+    """The units; paragraphs of too many words are divided into sentences, and endless sentences anywhere.
+
+    A table longer than a screen is divided between rows.
+    """
+    screen = max(most, SECTION_WORDS)
     for unit in units:
-        if unit.kind in CUTTABLE and words_in(text[unit.start : unit.end]) > most:
+        words = words_in(text[unit.start : unit.end]) if unit.kind in {*CUTTABLE, TABLE, CODE} else 0
+        if unit.kind in CUTTABLE and words > most:
             yield from _sentences(text, unit, most)
+        elif unit.kind not in CUTTABLE and words > screen:
+            yield from _table_parts(text, unit, screen)
         else:
             yield unit
+
+
+def _table_parts(text: str, unit: Unit, most: int) -> Iterator[Unit]:
+    """The parts of a table, each with its heading rows; one with no rows to tell, or with a long heading, as it is."""
+    starts, tail = table_rows(text[unit.start : unit.end])
+    head = text[unit.start : unit.start + starts[0]] if starts else ""
+    room = most - words_in(head)
+    if len(starts) < 2 or room < most // 2 or len(head) > _LONGEST_HEAD:
+        yield unit
+        return
+    ends = [*(unit.start + start for start in starts[1:]), unit.end]
+    rows = [Unit(unit.start + start, end, unit.kind) for start, end in zip(starts, ends, strict=True)]
+    begin = unit.start
+    for cut in _cuts(text, rows, room):
+        yield Unit(begin, rows[cut].start, unit.kind, head=head if begin > unit.start else "", tail=tail)
+        begin = rows[cut].start
+    yield Unit(begin, unit.end, unit.kind, head=head if begin > unit.start else "")
 
 
 def _sentences(text: str, unit: Unit, most: int) -> Iterator[Unit]:
@@ -460,7 +297,7 @@ def _passage(
     anchor: str = "",
 ) -> Passage:
     first, last = _page_range(document.page_starts, piece)
-    text = _BLANK_LINES.sub("", document.text[piece.start : piece.end]).rstrip()
+    text = piece.head + _BLANK_LINES.sub("", document.text[piece.start : piece.end]).rstrip() + piece.tail
     return Passage(name, title, path, text, first, last, anchor, TABLE in piece.kinds, CODE in piece.kinds)
 
 

@@ -90,7 +90,7 @@ class DocumentTally:
             self._codes.offer(place, passage)
 
     def unread_words(self) -> str:
-        """The files that stay unread by reason: "scanned PDF without text: 3 files, picture: 1 file"."""
+        """The files that stay unread by reason: "scanned PDF without text: 3 files, PNG picture: 1 file"."""
         return ", ".join(f"{reason}: {plural(number, 'file')}" for reason, number in self.unread_counts.most_common())
 
     def as_json(self, titles: Mapping[str, str]) -> dict[str, Any]:

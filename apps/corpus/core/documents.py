@@ -17,7 +17,7 @@ _PARAGRAPHS = re.compile(r"paragraphs:(?P<words>[0-9]{1,6})(?::(?P<overlap>[0-9]
 class Recipe(NamedTuple):
     """How to cut. `words` is the most that a passage has, `overlap` how many of them it repeats from the one before.
 
-    Tables and code are never cut, whatever `words` is.
+    Code is never cut, whatever `words` is, and of tables only those longer than a screen, between rows.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Ids of documents and passages, made from what does not change when something else does; their digests and names.
+"""Ids of documents and passages, made from what does not change when something else does; digests, names, addresses.
 
 A document's id is its path in the upload, without the ending of Markdown. A passage's id is its document's, `#`, and
 the headings above it as anchors: `deploy/from-a-branch#pin`. The title of a document is not part of it, so that a new
@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from apps.common.digests import canonical_json, canonical_text, digest_of, digest_of_lines, plain_numbers, sha256_hex
 
@@ -172,3 +173,23 @@ def _within(name: str, most: int) -> str:
 
 def _digest(words: str) -> str:
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_LETTERS]
+
+
+PAGE_ENDINGS = (".md", ".markdown", ".mdx", ".rst")
+FOLDER_PAGES = frozenset({"index", "readme"})
+
+
+def page_address(base: str, path: str, anchor: str = "") -> str:
+    """The address of a document below `base`, as most builders of sites have it.
+
+    Sources of pages (Markdown, reStructuredText) lose their ending, `index` and `README` are their folder; all other
+    files keep their names.
+    """
+    folder, _, name = path.rpartition("/")
+    for ending in PAGE_ENDINGS:
+        if name.lower().endswith(ending):
+            name = name[: -len(ending)]
+            name = "" if name.lower() in FOLDER_PAGES else name
+            break
+    place = f"{folder}/{name}" if folder else name
+    return base.rstrip("/") + "/" + quote(place) + (f"#{quote(anchor, safe='=')}" if anchor else "")

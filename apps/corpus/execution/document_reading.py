@@ -20,10 +20,11 @@ from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import ErrorList, fault
 from apps.common.files.tabular import TableFile
 from apps.common.text.wording import plural
-from apps.corpus.core.cutting import Passage, outline_of, page_address, passages_of, words_in
+from apps.corpus.core.cutting import Passage, passages_of, words_in
 from apps.corpus.core.document_tally import CutPassage, DocumentTally
 from apps.corpus.core.documents import DEFAULT, Document, ReadingNote, Recipe, UnreadFile, recipe_of
-from apps.corpus.core.passage_ids import document_id
+from apps.corpus.core.outlines import outline_of
+from apps.corpus.core.passage_ids import document_id, page_address
 from apps.corpus.formats import document_readings
 from apps.corpus.formats.document_readings import ReadCommit, ReadFile, as_line
 from apps.corpus.formats.documents import DAMAGED, SourceFile, Unreadable

@@ -17,7 +17,7 @@ from apps.common.files.private import whole_file
 from apps.corpus.core.documents import Document, ReadingNote, UnreadFile
 from apps.corpus.formats.rows import BlockRow
 
-FORMAT = 4
+FORMAT = 5
 """Goes up when readers change what they make of a file, so that older readings are made again."""
 PIECE = 1024 * 1024
 DIGEST_LETTERS = 64

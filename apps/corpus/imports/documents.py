@@ -67,8 +67,8 @@ class CorpusImportForm(CorpusTargetForm, PastedImportForm):
         label="How to cut passages",
         max_length=40,
         required=False,
-        help_text=f"{', '.join(EXAMPLES)} (words, overlap). Empty: as the corpus was cut, or by headings. Tables and"
-        " code are never cut.",
+        help_text=f"{', '.join(EXAMPLES)} (words, overlap). Empty: as the corpus was cut, or by headings. Code is"
+        " never cut, a table only where it is longer than a screen: between rows, with its heading in each part.",
     )
     base_url = forms.URLField(
         label="Address of the site",

@@ -1,8 +1,8 @@
 """Pages of the web: what they are about, without what surrounds it on every page of a site.
 
 The rule: the content is `<main>`, or the only `<article>`, or else `<body>`. Out of it go navigation, footers, asides,
-forms, scripts, styles, templates, pictures drawn in the page, what is hidden, and the signs that headings link to
-themselves with; of a whole body also its headers. The title is the only `<h1>` of the content, else `<title>`.
+forms, pictures drawn in the page, what a reader does not see, and the signs that headings link to themselves with; of a
+whole body also its headers. The title is the only `<h1>` of the content, else `<title>`.
 """
 
 import codecs
@@ -16,16 +16,18 @@ from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
 from apps.corpus.formats.documents.records import text_of
+from apps.corpus.formats.documents.site_tags import TAGS_CUT, front_matter, without_tags
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
-NEVER_CONTENT = ("script", "style", "template", "noscript", "iframe", "object", "svg", "canvas", "video", "audio")
+NEVER_CONTENT = ("title", "iframe", "object", "svg", "canvas", "video", "audio")
 SURROUNDINGS = ("nav", "footer", "aside", "form", "button", "dialog", "select")
 ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "complementary", "dialog", "menu"})
 SELF_LINKS = frozenset({"headerlink", "anchor", "anchorlink", "hash-link", "heading-anchor"})
 NO_CONTENT = "page without text"
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_CODE = re.compile(r"<(pre|code|script|style)\b")
 _DECLARED_WITHIN = 2_048
 _HIGHLIGHT = re.compile(r"(?:highlight|language)-([\w+#.-]{1,20})")
 _AROUND = 3
@@ -36,7 +38,9 @@ def read_html(file: SourceFile) -> Iterator[Document]:
     head = file.stream.read(_DECLARED_WITHIN)
     file.stream.seek(0)
     decoded = text_of(file, declared=_declared(head))
-    tree = soup_of(decoded.text)
+    fields, page = front_matter(decoded.text)
+    read = without_tags(page, fields, _code_in, is_html=True) if fields else page
+    tree = soup_of(read)
     named = tree.title.get_text(" ") if tree.title else ""
     content = content_of(tree)
     if file.address:
@@ -45,8 +49,16 @@ def read_html(file: SourceFile) -> Iterator[Document]:
     if not text.strip():
         raise Unreadable(NO_CONTENT)
     headings = content.find_all("h1")
-    title = headings[0].get_text(" ") if len(headings) == 1 else named
-    yield Document(file.path, "html", " ".join(title.split()), text, {}, note=decoded.note)
+    title = headings[0].get_text(" ") if len(headings) == 1 else named or str(fields.get("title") or "")
+    note = decoded.note or (TAGS_CUT if read != page else "")
+    yield Document(
+        file.path,
+        "html",
+        " ".join(title.split()),
+        text,
+        {name: value for name, value in fields.items() if name != "title"},
+        note=note,
+    )
 
 
 def content_of(tree: "BeautifulSoup") -> "Tag":
@@ -72,10 +84,23 @@ def complete_links(content: "Tag", address: str) -> None:
             continue
 
 
+def _code_in(page: str) -> list[tuple[int, int]]:
+    """Where the code of a page is, before it is parsed."""
+    lower, place = page.lower(), 0
+    spans: list[tuple[int, int]] = []
+    while found := _CODE.search(lower, place):
+        end = lower.find(f"</{found[1]}>", found.end())
+        if end < 0:
+            return [*spans, (found.start(), len(page))]
+        spans.append((found.start(), end))
+        place = end
+    return spans
+
+
 def _is_left_out(element: "Tag", surroundings: tuple[str, ...]) -> bool:
     if element.name in NEVER_CONTENT or element.name in surroundings:
         return True
-    if element.get("role") in ROLES or element.has_attr("hidden") or element.get("aria-hidden") == "true":
+    if element.get("role") in ROLES:
         return True
     is_link = element.name == "a"
     return is_link and (bool(SELF_LINKS & set(element.get("class") or ())) or element.get_text().strip() in {"¶", "#"})

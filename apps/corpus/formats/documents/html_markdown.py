@@ -5,6 +5,7 @@ description. Only what Markdown would take for markup is escaped, so that the te
 Both libraries are loaded with the first page, since most commands read none.
 """
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -18,18 +19,23 @@ MATHS: dict[str, tuple[int, Callable[..., str]]] = {
 }
 """What the elements of MathML become that have a meaning by place: of how many parts, and the text of these."""
 
+NEVER_SEEN = ("script", "style", "template", "noscript", "noembed", "noframes", "datalist")
+_HIDES = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE)
+_SHOWS = re.compile(r"visibility\s*:\s*visible", re.IGNORECASE)
+
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
 
 def soup_of(html: str) -> "BeautifulSoup":
-    """The tree of a page, with end tags where HTML implies them, and superscripts as letters of their own.
+    """The tree of a page as a reader sees it, with end tags where HTML implies them.
 
-    Raises Unreadable for what is too large or deep.
+    Superscripts are letters of their own. Raises Unreadable for what is too large or deep.
     """
     from apps.corpus.formats.documents.html_converter import Soup
 
     tree = Soup(html, "html.parser")
+    _take_out_unseen(tree)
     _write_scripts(tree)
     return tree
 
@@ -38,6 +44,34 @@ def markdown_of(tree: "BeautifulSoup | Tag") -> str:
     from apps.corpus.formats.documents.html_converter import Converter
 
     return Converter().markdown_of(tree)
+
+
+def _take_out_unseen(tree: "BeautifulSoup") -> None:
+    """Take out comments, instructions to programs, and every element that is hidden."""
+    from bs4.element import Doctype, PreformattedString
+
+    for text in tree.find_all(string=lambda text: isinstance(text, PreformattedString)):
+        if not isinstance(text, Doctype):
+            text.extract()
+    for element in tree.find_all(True):
+        if not element.decomposed and (element.name in NEVER_SEEN or _is_hidden(element)):
+            element.decompose()
+
+
+def _is_hidden(element: "Tag") -> bool:
+    """Whether nobody sees an element. What a search in the page opens is seen.
+
+    So is a formula, which sites hide behind a picture of it, what is shown again inside a hidden part, and a whole
+    page, which scripts show when it has loaded.
+    """
+    if element.name in {"html", "body"}:
+        return False
+    if element.get("aria-hidden") == "true":
+        return True
+    is_hidden = element.has_attr("hidden") and str(element["hidden"]).lower() != "until-found"
+    if not is_hidden and not _HIDES.search(str(element.get("style") or "")):
+        return False
+    return element.name != "math" and element.find("math") is None and element.find(style=_SHOWS) is None
 
 
 def _write_scripts(tree: "BeautifulSoup | Tag") -> None:

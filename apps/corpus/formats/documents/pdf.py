@@ -331,6 +331,13 @@ def reasons(limits: PdfLimits) -> dict[str, str]:
     }
 
 
+RIGHT_TO_LEFT = (
+    "written from right to left: words and brackets of a PDF may be turned round, compare them with the page"
+)
+"""A PDF has letters at places, as seen; which of them a reader reads first is a guess."""
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]{2}")
+
+
 def read_pdf(source: SourceFile, limits: PdfLimits = LIMITS) -> Iterator[Document]:
     found = _found_in(source.stream, limits)
     if reason := found.get("unreadable"):
@@ -346,6 +353,7 @@ def read_pdf(source: SourceFile, limits: PdfLimits = LIMITS) -> Iterator[Documen
         text=laid.text,
         metadata=_metadata(found, pages),
         page_starts=laid.page_starts,
+        note=RIGHT_TO_LEFT if _RIGHT_TO_LEFT.search(laid.text) else "",
     )
 
 

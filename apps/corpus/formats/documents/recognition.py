@@ -13,6 +13,7 @@ from apps.common.files.filekinds import (
     WORKBOOK,
     ZIP_STARTS,
     archive_kind,
+    by_signature,
     not_text,
 )
 
@@ -39,12 +40,22 @@ NAMES = {
 _BY_ENDING = {ending: kind for kind, endings in NAMES.items() for ending in endings}
 _TEXTS = frozenset({"markdown", "html", "rst", "asciidoc", "text", "csv", "json", "trec", "opencontrol"})
 
+ARCHIVE, LOCKED_ZIP = "archive inside the upload", "zip with a password"
 OTHER_FILES = {
-    "picture": ("png", "jpg", "jpeg", "gif", "webp", "svg", "ico", "bmp", "tif", "tiff", "avif", "heic", "drawio"),
+    "picture": ("png", "jpg", "jpeg", "gif", "webp", "ico", "bmp", "tif", "tiff", "avif", "heic"),
+    "SVG picture": ("svg",),
+    "drawing of draw.io": ("drawio",),
     "sound or film": ("mp3", "mp4", "wav", "ogg", "mov", "avi", "webm", "mkv", "m4a", "flac"),
-    "archive inside the upload": ("zip", "tar", "tgz", "bz2", "xz", "zst", "7z", "rar"),
+    ARCHIVE: ("zip", "tar", "tgz", "bz2", "xz", "zst", "7z", "rar"),
     "Word file of before 2007 (.doc)": ("doc", "dot"),
     "presentation": ("ppt", "pptx", "odp", "key"),
+}
+_OF_MANY = {"a zip archive or a spreadsheet", "a document of an old Office program", "UTF-16"}
+"""What is in many kinds of files: the name says more."""
+_IN_ZIP = {
+    b"mimetypeapplication/epub+zip": "e-book (EPUB)",
+    b"mimetypeapplication/vnd.oasis.opendocument.text": "OpenDocument text (.odt)",
+    b"META-INF/MANIFEST.MF": "Java program",
 }
 _REASONS = {ending: reason for reason, endings in OTHER_FILES.items() for ending in endings}
 EMPTY = "empty file"
@@ -81,16 +92,24 @@ def recognise(path: str, stream: BinaryIO) -> str:
 
 def unread_reason(path: str, head: bytes) -> str:
     """Why a file that `recognise` does not know stays unread: a short phrase that files can be counted by."""
-    if not head:
-        return EMPTY
-    ending = ending_of(path)
-    if reason := _REASONS.get(ending):
-        return reason
     if not head.strip():
         return EMPTY
+    ending = ending_of(path)
+    if named := content_of(head):
+        return ARCHIVE if _REASONS.get(ending) == ARCHIVE and named != LOCKED_ZIP else named
+    if reason := _REASONS.get(ending):
+        return reason
     if _BY_ENDING.get(ending) in _TEXTS or not ending:
-        return "archive inside the upload" if head.startswith(ZIP_STARTS) else NOT_TEXT
+        return ARCHIVE if head.startswith(ZIP_STARTS) else NOT_TEXT
     return f"no reader for .{ending[:12]} files"
+
+
+def content_of(head: bytes) -> str:
+    """What the first bytes say that no reader reads, such as "PNG picture"; "" where they do not say it."""
+    if head.startswith(ZIP_STARTS) and (found := next((name for sign, name in _IN_ZIP.items() if sign in head), "")):
+        return found
+    name, _ = by_signature(head)
+    return "" if name in _OF_MANY else name.removeprefix("a ").removeprefix("an ")
 
 
 def text_ending(path: str, head: bytes) -> str:

@@ -18,6 +18,7 @@ from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.core.import_plans import ColumnRole, plain_heading
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
+from apps.corpus.formats.documents.recognition import HEAD_BYTES, NOT_TEXT, content_of
 from apps.corpus.formats.rows import BlockRow
 
 MOST_BYTES = 20_000_000
@@ -46,7 +47,7 @@ def text_of(file: SourceFile, declared: str = "") -> DecodedText:
     decoded = _decoded(raw, declared)
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
-        raise Unreadable("not text")
+        raise Unreadable(content_of(raw[:HEAD_BYTES]) or NOT_TEXT)
     if not text.strip():
         raise Unreadable("empty file")
     if len(text) > LINE_LETTERS and max(map(len, text.split("\n"))) > LINE_LETTERS:

@@ -1,12 +1,11 @@
-"""The kinds of files that are read, each with its name on pages, and the readers of tables, Markdown and plain text."""
+"""The kinds of files that are read, with their names on pages, and the readers of tables, Markdown, AsciiDoc and text.
 
-import json
+AsciiDoc becomes Markdown: its headings, blocks of code, lists, tables, links and emphasis; attributes and comments go.
+"""
+
 import re
 from collections.abc import Iterator
-from datetime import date
-from typing import Any, NamedTuple
-
-import yaml
+from typing import NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.anytable import Table, open_table
@@ -14,12 +13,11 @@ from apps.common.files.faults import ErrorList, all_of
 from apps.common.files.tabular import TableFile
 from apps.common.files.workbook_rows import EMPTY, LOCKED, NOT_READ
 from apps.common.files.workbooks import REASONS, TOO_LARGE
-from apps.corpus.core.cutting import first_title
 from apps.corpus.core.documents import AS_DATA, AS_TEXT, READ_AS, Document, ReadingNote
 from apps.corpus.core.import_plans import has_known_heading
+from apps.corpus.core.outlines import code_in, first_title
 from apps.corpus.formats import read_blocks
 from apps.corpus.formats.documents import DAMAGED, Reader, SourceFile, Unreadable
-from apps.corpus.formats.documents.asciidoc import read_asciidoc
 from apps.corpus.formats.documents.html import read_html
 from apps.corpus.formats.documents.json_records import read_json, read_parquet
 from apps.corpus.formats.documents.office_files import is_encrypted, read_docx
@@ -27,6 +25,7 @@ from apps.corpus.formats.documents.oscal import read_opencontrol, read_oscal
 from apps.corpus.formats.documents.pdf import read_pdf
 from apps.corpus.formats.documents.records import HEADINGS, NO_TEXT, read_records, text_of
 from apps.corpus.formats.documents.rst import read_rst
+from apps.corpus.formats.documents.site_tags import TAGS_CUT, front_matter, without_tags
 from apps.corpus.formats.documents.trec import read_trec
 from apps.corpus.formats.rows import OWN_FORM, BlockRow, row_of_cells, rows_from
 
@@ -104,64 +103,16 @@ def _unreadable(error: InputError) -> Exception:
     return Unreadable(phrase) if phrase else error
 
 
-FRONT_MATTER_BYTES = 20_000
-FIELDS = 50
-NESTING = 8
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-
-
 def read_markdown(file: SourceFile) -> Iterator[Document]:
-    """The file as one document. Front matter that is not YAML, or too large, stays part of the text."""
+    """The file as one document. Front matter that is no YAML or TOML, or too large, stays part of the text."""
     decoded = text_of(file)
     fields, text = front_matter(decoded.text)
+    read = without_tags(text, fields, code_in)
+    note, text = decoded.note or (TAGS_CUT if read != text else ""), read
     title = fields.pop("title", "")
     if not isinstance(title, str) or not title.strip():
         title = first_title(text)
-    yield Document(file.path, "markdown", " ".join(title.split()), text, fields, note=decoded.note)
-
-
-def front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """(fields, the text after them). Fields are plain JSON; dates are written as ISO writes them."""
-    found = _FRONT_MATTER.match(text)
-    if found is None or len(found["yaml"]) > FRONT_MATTER_BYTES:
-        return {}, text
-    try:
-        values = yaml.load(found["yaml"], Loader=_PlainLoader)
-        fields = _plain(values)
-        json.dumps(fields, allow_nan=False, ensure_ascii=False).encode()
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return {}, text
-    if not isinstance(fields, dict) or len(fields) > FIELDS:
-        return {}, text
-    return fields, text[found.end() :]
-
-
-class _PlainLoader(yaml.SafeLoader):
-    """Without aliases: nested ones grow without bounds."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not read")
-        return super().compose_node(parent, index)
-
-
-def _plain(value: Any, depth: int = 0) -> Any:
-    """The value as plain JSON. Raises ValueError when it is nested too deeply."""
-    if depth > NESTING:
-        raise ValueError("nested too deeply")
-    if isinstance(value, dict):
-        return {str(key): _plain(inner, depth + 1) for key, inner in value.items()}
-    if isinstance(value, set):
-        return sorted(map(str, value))
-    if isinstance(value, list | tuple):
-        return [_plain(inner, depth + 1) for inner in value]
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, str):
-        return value.replace("\0", "")
-    return value
+    yield Document(file.path, "markdown", " ".join(title.split()), text, fields, note=note)
 
 
 def passages_as(format: str) -> Reader:
@@ -186,6 +137,90 @@ def read_text(file: SourceFile) -> Iterator[Document]:
     name = file.path.rpartition("/")[2]
     title = name.rpartition(".")[0] or name
     yield Document(file.path, "text", title, decoded.text, {READ_AS: AS_TEXT}, note=decoded.note)
+
+
+_ADOC_HEADING = re.compile(r"(={1,6})\s+(\S.*?)(?:\s+=+)?\Z")
+_ADOC_DROPPED = re.compile(r"//(?!/)|:!?[\w-]+!?:|\[[^\]]*\]\s*\Z|(?:include|image|toc|video|audio)::|<<<\Z|'''\Z|\+\Z")
+_ADOC_TITLE = re.compile(r"\.(?=[^\s.])(.*)\Z")
+_ADOC_BULLET = re.compile(r"(\*{1,5}|-)\s+(?=\S)")
+_ADOC_NUMBERED = re.compile(r"(\.{1,5})\s+(?=\S)")
+_ADOC_TERM = re.compile(r"(\S.*?)::(?:\s+(.*))?\Z")
+_ADOC_LINK = re.compile(r"(?:link:|xref:)?((?:https?://|mailto:)?[^\s\[\]<>`]+)\[([^\]]+)\]")
+_ADOC_CROSS = re.compile(r"<<[^,>]+(?:,\s*([^>]*))?>>")
+_ADOC_BOLD = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
+_ADOC_CELL = re.compile(r"(?:^|(?<=\s))[\w.+^<>]*\|")
+_ADOC_CODE = ("----", "....", "```")
+_ADOC_COMMENT, _ADOC_TABLE, _FENCE = "////", "|===", "```"
+_ADOC_FRAMES = ("====", "****", "____", "--")
+"""What frames notes, sidebars, quotes and open blocks: their content is text."""
+
+
+def read_asciidoc(file: SourceFile) -> Iterator[Document]:
+    decoded = text_of(file)
+    text = asciidoc_as_markdown(decoded.text)
+    yield Document(file.path, "asciidoc", first_title(text), text, {}, note=decoded.note)
+
+
+def asciidoc_as_markdown(text: str) -> str:
+    """The text as Markdown. Whatever is not known stays as it is."""
+    out: list[str] = []
+    lines = iter(text.splitlines())
+    for line in lines:
+        mark = line.rstrip()
+        if mark == _ADOC_COMMENT:
+            list(_until(lines, _ADOC_COMMENT))
+        elif mark in _ADOC_CODE:
+            out += [_FENCE, *_until(lines, mark), _FENCE]
+        elif mark == _ADOC_TABLE:
+            out += _adoc_table(list(_until(lines, _ADOC_TABLE)))
+        elif mark not in _ADOC_FRAMES and not _ADOC_DROPPED.match(mark):
+            out.append(_adoc_line(mark))
+    return "\n".join(out) + "\n"
+
+
+def _until(lines: Iterator[str], mark: str) -> Iterator[str]:
+    for line in lines:
+        if line.rstrip() == mark:
+            return
+        yield line
+
+
+def _adoc_line(line: str) -> str:
+    if heading := _ADOC_HEADING.match(line):
+        return f"{'#' * len(heading[1])} {_adoc_words(heading[2])}"
+    if title := _ADOC_TITLE.match(line):
+        return f"**{_adoc_words(title[1])}**\n"
+    if bullet := _ADOC_BULLET.match(line):
+        indent = 0 if bullet[1] == "-" else len(bullet[1]) - 1
+        return f"{'  ' * indent}- {_adoc_words(line[bullet.end() :])}"
+    if numbered := _ADOC_NUMBERED.match(line):
+        return f"{'   ' * (len(numbered[1]) - 1)}1. {_adoc_words(line[numbered.end() :])}"
+    if (term := _ADOC_TERM.match(line)) and "://" not in term[1]:
+        return f"**{_adoc_words(term[1])}** {_adoc_words(term[2] or '')}".rstrip()
+    return _adoc_words(line)
+
+
+def _adoc_words(text: str) -> str:
+    text = _ADOC_CROSS.sub(lambda cross: cross[1] or "", text)
+    return _ADOC_BOLD.sub(r"**\1**", _ADOC_LINK.sub(r"[\2](\1)", text))
+
+
+def _adoc_table(lines: list[str]) -> list[str]:
+    """The rows of a table, with as many cells as its first line has; its lines where they do not come out even."""
+    cells: list[str] = []
+    width = 0
+    for line in lines:
+        before, *begun = _ADOC_CELL.split(line)
+        if before.strip() and cells:
+            cells[-1] = f"{cells[-1]} {before.strip()}"
+        cells += map(str.strip, begun)
+        width = width or len(begun)
+    flat = list(map(_adoc_words, cells))
+    if width < 2 or len(flat) % width:
+        return ["", *lines, ""]
+    rows = [flat[start : start + width] for start in range(0, len(flat), width)]
+    shown = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    return ["", shown[0], f"|{' --- |' * width}", *shown[1:], ""]
 
 
 class Kind(NamedTuple):

@@ -4,9 +4,8 @@ import io
 
 import pytest
 
-from apps.corpus.formats.documents.asciidoc import as_markdown
 from apps.corpus.formats.documents.recognition import recognise
-from apps.corpus.formats.documents.registry import KINDS
+from apps.corpus.formats.documents.registry import KINDS, asciidoc_as_markdown
 
 TEXT = """= Otters
 :toc:
@@ -73,7 +72,7 @@ Otters are **wet**. See [the page](https://x.example/a) and Food.
 
 
 def test_its_structure_is_kept():
-    blocks = [block.strip() for block in as_markdown(TEXT).split("\n\n") if block.strip()]
+    blocks = [block.strip() for block in asciidoc_as_markdown(TEXT).split("\n\n") if block.strip()]
 
     assert blocks == [block.strip() for block in MARKDOWN.split("\n\n")]
 
@@ -82,7 +81,7 @@ def test_its_structure_is_kept():
 def test_what_does_not_come_out_even_keeps_its_words(text):
     words = {word for word in text.replace("|", " ").split() if word.isalpha()}
 
-    assert words <= set(as_markdown(text).replace("|", " ").split())
+    assert words <= set(asciidoc_as_markdown(text).replace("|", " ").split())
 
 
 def test_it_is_known_by_its_name():

@@ -1,9 +1,13 @@
 """Pages of a site: what is content, and what surrounds it."""
 
 import io
+import json
+
+import pytest
 
 from apps.corpus.formats.documents import SourceFile
 from apps.corpus.formats.documents.html import read_html
+from apps.corpus.formats.documents.json_records import read_json
 from tests.corpus.formats.documents.reading import one, reason
 
 PAGE = """<!doctype html>
@@ -55,3 +59,57 @@ def test_a_page_says_its_encoding():
 
 def test_a_page_of_navigation_only_stays_unread():
     assert reason(read_html, "<body><nav>Menu</nav></body>") == "page without text"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        '<p style="display:none">secret</p>',
+        '<div style="color: red; DISPLAY : None !important"><p>secret</p></div>',
+        '<p style="visibility:hidden">secret</p>',
+        "<p hidden>secret</p>",
+        '<span hidden="hidden">secret</span>',
+        '<span aria-hidden="true">secret</span>',
+        "<!-- secret -->",
+        "<!--[if IE]><p>secret</p><![endif]-->",
+        "<![CDATA[secret]]>",
+        "<?php secret ?>",
+        "<template><p>secret</p></template>",
+        "<noscript>secret</noscript>",
+        "<noframes>secret</noframes>",
+        "<datalist><option>secret</option></datalist>",
+        '<script type="application/json">{"secret": 1}</script>',
+        "<style>p.secret { display: none }</style>",
+        '<details><summary>More</summary><p style="display:none">secret</p></details>',
+    ],
+)
+@pytest.mark.parametrize("around", ["<main><p>Seen.</p>{}</main>", "<title>T</title><p>Seen.</p>{}"])
+def test_what_a_reader_does_not_see_is_left_out(hidden, around):
+    text = one(read_html, around.format(hidden)).text
+
+    assert "Seen." in text
+    assert "secret" not in text
+    assert not text.startswith("T")
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        '<p style="display:block">Shown.</p>',
+        '<p style="--display:none-of-it">Shown.</p>',
+        '<p hidden="until-found">Shown.</p>',
+        '<p aria-hidden="false">Shown.</p>',
+        "<details><summary>More</summary>Shown.</details>",
+        '<body style="visibility:hidden"><p>Shown.</p></body>',
+        '<div style="visibility:hidden"><p style="visibility:visible">Shown.</p></div>',
+        '<b style="display: none"><math alttext="Shown."><mi>x</mi></math></b><img aria-hidden="true" alt="Shown.">',
+    ],
+)
+def test_what_a_reader_sees_or_opens_stays(shown):
+    assert one(read_html, shown).text.count("Shown.") == 1
+
+
+def test_hidden_parts_of_a_record_stay_out_too():
+    record = {"url": "https://example.org/a", "html": '<p>Seen by all.</p><p style="display:none">secret</p>'}
+
+    assert one(read_json, json.dumps([record]), "pages.json").text == "Seen by all."

@@ -2,7 +2,8 @@
 
 import pytest
 
-from apps.corpus.formats.documents.registry import front_matter, read_markdown
+from apps.corpus.formats.documents.registry import read_markdown
+from apps.corpus.formats.documents.site_tags import front_matter
 from tests.corpus.formats.documents.reading import one, reason
 
 

@@ -3,7 +3,8 @@ import io
 import pytest
 
 from apps.corpus.formats.documents import SourceFile, Unreadable, pdf
-from apps.corpus.formats.documents.pdf import LIMITS, read_pdf
+from apps.corpus.formats.documents.pdf import LIMITS, RIGHT_TO_LEFT, read_pdf
+from tests.corpus.formats.documents import pdfs
 from tests.corpus.formats.documents.pdfs import Line, make_pdf
 from tests.corpus.formats.documents.reading import one, reason
 
@@ -173,3 +174,13 @@ def refused(content, limits):
     with pytest.raises(Unreadable) as caught:
         list(read_pdf(SourceFile("a.pdf", io.BytesIO(content), len(content)), limits))
     return caught.value.reason
+
+
+def test_a_pdf_written_from_right_to_left_says_that_its_words_may_be_turned_round(monkeypatch):
+    hebrew = b"<< /Type /Encoding /Differences [97 /afii57664 /afii57665 /afii57666] >>"
+    monkeypatch.setattr(pdfs, "FONT", pdfs.FONT.replace(b"/WinAnsiEncoding", hebrew))
+
+    document = one(read_pdf, make_pdf([["cba"]]))
+
+    assert document.text == "\u05d0\u05d1\u05d2"
+    assert document.note == RIGHT_TO_LEFT
