@@ -23,7 +23,7 @@ def free_ids(label: str) -> Iterator[str]:
 class QueryNames:
     """Gives a query without an id the id of the query with the same words, else the next number.
 
-    Numbers go on after the highest id of the form Q7 or Q0007, with three digits at least. So the same texts in the same
+    Numbers go on after the highest id of the form Q7 or Q070, with three digits at least. So the same texts in the same
     order get the same ids, and texts that are there already keep theirs. `known` are pairs of id and text.
     """
 
