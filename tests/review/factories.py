@@ -1,6 +1,6 @@
 """Reviewed triples for tests, walked to their state by the real actions."""
 
-import itertools
+from uuid import uuid4
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
@@ -16,7 +16,6 @@ from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_member
 from tests.triples.factories import TEXTS, make_draft, make_snapshot, make_wording
 
-_keys = itertools.count(1)
 CHANGED = TEXTS | {"access": "A session lasts at most eight hours. It may be extended once."}
 
 
@@ -43,7 +42,7 @@ def answer(triple: Triple, reviewer: User, choice: str = VerdictChoice.CONFIRM, 
         revision_id=reload(triple).current_id,
         reviewer=reviewer,
         choice=choice,
-        idempotency_key=f"key-{next(_keys)}",
+        idempotency_key=uuid4().hex,  # a copied world has the keys of another process
         at=AT,
         **({"reasons": []} | more),
     )
