@@ -142,9 +142,8 @@ def test_a_pair_is_decided_by_a_lead_who_sees_letters_and_no_names(ask):
     )
 
     assert sorted((voice["letter"], voice["grade"] in (0, 3)) for voice in pair["voices"]) == [("A", True), ("B", True)]
-    assert {key for voice in pair["voices"] for key in voice} == {
-        *("letter", "grade", "cant_judge", "note", "spans", "facets"),
-    }
+    shown = {"letter", "grade", "cant_judge", "note", "spans", "facets"}
+    assert {key for voice in pair["voices"] for key in voice} == shown
     assert (decided.status_code, decided.json()["grade"]) == (201, 1)
     assert Adjudication.objects.get().reason == "Read again."
     assert ask(lead, project, "undecided", None, round_.pk).json()["pairs"] == []
