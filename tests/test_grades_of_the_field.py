@@ -369,3 +369,95 @@ def test_qas_in_wide_letters_are_read(zoo, tmp_path):
     (tmp_path / "qas.json").write_bytes(json.dumps(rows).encode("utf-16"))
 
     assert zoo.triples(tmp_path / "qas.json") == [["D01"]]
+
+
+DAMAGED = {
+    "a row that names no passage": (
+        "query_id,doc_id,grade,x\nQ01,D01,3,\nQ02,,1,\n",
+        "1 row with a grade names no passage and stays out.",
+        {("Q01", "D01"): 3},
+    ),
+    "a row that names no query": (
+        '{"qid": "Q01", "docid": "D01", "grade": 3}\n{"docid": "D02", "grade": 1}\n',
+        "1 row with a grade names no query and stays out.",
+        {("Q01", "D01"): 3},
+    ),
+    "a table below another one": (
+        "qid;docid;rel\nQ01;D01;3\nqid;docid;rel\nQ02;D02;1\n",
+        "1 row repeats the headings and is not read.",
+        {("Q01", "D01"): 3, ("Q02", "D02"): 1},
+    ),
+    "a table of our own below another one": (
+        "query_id,doc_id,grade\nQ01,D01,3\nquery_id,doc_id,grade\nQ02,D02,1\n",
+        "repeats the headings and is not read",
+        {("Q01", "D01"): 3, ("Q02", "D02"): 1},
+    ),
+    "a title above the table": (
+        "Ratings of May\nqid,docid,rel\nQ01,D01,3\nQ02,D02,0\n",
+        "A row above the headings is not read: Ratings of May.",
+        {("Q01", "D01"): 3, ("Q02", "D02"): 0},
+    ),
+    "a grade that is a slip": (
+        "qid,docid,rel\nQ01,D01,3\nQ01,D02,1\nQ02,D02,2\nQ03,D03,0\nQ02,D01,22\n",
+        "",
+        {},
+    ),
+    "an index beside grades whose heading is damaged": (
+        ",qid,docno,+2\n0,Q01,D01,3\n1,Q02,D02,1\n2,Q03,D03,0\n",
+        "",
+        {("Q01", "D01"): 3, ("Q02", "D02"): 1, ("Q03", "D03"): 0},
+    ),
+    "a field without a name": (
+        '{"qid": "Q01", "docid": "D01", "grade": 3}\n{"qid": "Q02", "": "D02", "grade": 1}\n',
+        "1 row with a grade names no passage and stays out.",
+        {("Q01", "D01"): 3},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_what_is_left_out_of_a_damaged_table_is_said(zoo, tmp_path, name):
+    text, said, expected = DAMAGED[name]
+    (tmp_path / "grades.txt").write_text(text)
+
+    if "slip" in name:
+        with pytest.raises(CommandError, match="--grades 0=0,1=1,2=2,3=3,22=skip"):
+            zoo.judgements(tmp_path / "grades.txt")
+        return
+    assert zoo.judgements(tmp_path / "grades.txt") == expected
+    assert said in zoo.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Q01\t0\tD01\t3;\nQ02\t0\tD02\t1;\n", "Choose the column of the grades"),
+        ("Q01\t0\tD01\tD02\nQ02\t0\tD02\t1\nQ03\t0\tD03\t2\n", "D02=skip"),
+        ("0,Q01,D01,2\nid,qid,docid,rel\n1,Q02,D02,1\n", "Line 2 looks like the headings"),
+        ("Q01,D01,1.0\nQ02,D02,2#\nQ03,D03,1,5\nQ03,D01,3\n", "2#=skip"),
+        (
+            '[\n {"qid": "Q01", "docid": "D01", "grade": 3},\n {"qid": "Q02,\n  "docid": "D02", "grade": 1}\n]',
+            "not JSON",
+        ),
+        ('[{"qid": "Q01", "docid": "D01", "grade": 3}}, {"qid": "Q02", "docid": "D02", "grade": 1}]', "not JSON"),
+        ('[{"qid": "Q01", "docid": "D01", "grade": 3} {"qid": "Q02", "docid": "D02", "grade": 1}]', "no object"),
+        ('Ratings\n{"qid": "Q01", "docid": "D01", "grade": 3}\n', "leave out what stands before it"),
+    ],
+)
+def test_a_damaged_table_of_grades_is_refused_or_asked(zoo, tmp_path, text, reason):
+    (tmp_path / "grades.txt").write_text(text)
+
+    with pytest.raises(CommandError) as refused:
+        zoo.judgements(tmp_path / "grades.txt", first_row="data" if text.startswith("Q") else "")
+    assert reason in f"{refused.value}{zoo.notes}"
+    assert not Judgement.objects.exists()
+
+
+def test_labels_below_a_damaged_heading_are_refused_by_name(tmp_path, capsys):
+    (tmp_path / "labels.tsv").write_text("l_abel\titem_id\trater\n1\tq1\tana\n0\tq1\tben\n")
+    assert main(["agree", str(tmp_path / "labels.tsv")]) == 2
+    assert "looked for label" in capsys.readouterr().err
+
+    (tmp_path / "labels.tsv").write_text("2\tq3\td2\n3\tq1\td3\n1\tq2\td1\n0\tq4\td4\n")
+    assert main(["agree", str(tmp_path / "labels.tsv")]) == 0
+    assert "no label occurs twice" in capsys.readouterr().err

@@ -3,13 +3,14 @@
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import dropwhile
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.files.anytable import ONE_COLUMN, is_packed_table, separator_of
+from apps.common.files.anytable import ONE_COLUMN, SEPARATORS, is_packed_table, separator_of
 from apps.common.files.faults import ErrorList
 from apps.common.files.json_tables import first_object, is_code, is_json
 from apps.common.files.parquet import is_parquet, parquet_names
@@ -255,6 +256,8 @@ def doubt_of(source: TableFile, format: str) -> Doubt | None:
     if format not in {LINES, TABLE} or is_packed_table(source) or is_json(source):
         return None
     lines = [line.strip() for line in _lines_of(source.head(HEAD_BYTES))]
+    if not lines:
+        return None
     if format == LINES:
         if (form := _id_form(lines) if len(lines) > 1 else None) and (found := form.match(lines[0])):
             counted = "The numbers only count the lines, and are left out."
@@ -263,7 +266,13 @@ def doubt_of(source: TableFile, format: str) -> Doubt | None:
                 LINES: counted if form is _NUMBERED else "A query may begin so.",
             }
             return Doubt("Does each line begin with the id of its query?", forms)
-        if not lines or not all(map(_QUOTED.match, lines)) or _is_json_lines(source):
+        if _have_columns(lines[1:]):
+            forms = {
+                TABLE: "Most lines have as many commas, tabs or the like.",
+                LINES: "The first line is not like them.",
+            }
+            return Doubt("Is each line a query, or are they the rows of a table?", forms)
+        if not all(map(_QUOTED.match, lines)) or _is_json_lines(source):
             return None
         forms = {TABLE: "Each line is in quotation marks, as cells are.", LINES: "A search for exact words is so too."}
         return Doubt("Are the quotation marks a part of the queries?", forms)
@@ -277,6 +286,14 @@ def doubt_of(source: TableFile, format: str) -> Doubt | None:
         return None
     forms = {LINES: "A blank follows each comma, as in sentences.", TABLE: "Each line has as many commas."}
     return Doubt("Is each line a query, or do the commas divide columns?", forms)
+
+
+def _have_columns(lines: Sequence[str]) -> bool:
+    """Whether most of several lines have one of the usual separators equally often, or one stands before a quote."""
+    if any(f'{mark}"' in line for mark in SEPARATORS for line in lines):
+        return True
+    counts = (Counter(line.count(mark) for line in lines) for mark in SEPARATORS)
+    return len(lines) > 1 and any(count[one] * 2 > len(lines) for count in counts for one in count if one)
 
 
 def _is_list(lines: list[str], *, is_pasted: bool) -> bool:

@@ -169,6 +169,8 @@ def _again(first: tuple[int, list[str]], rows: Iterator[tuple[int, list[str]]]) 
 
 
 Counts = NDArray[np.int64]
+FEWEST_LABELS = 3
+"""How many may be all different without a word."""
 NO_ANSWER = {"na", "n/a", "nan", "null", "none", "nil", "-", ".", "*", "?"}
 
 
@@ -315,8 +317,10 @@ def remarks_on(labelling: Labelling) -> list[str]:
     if gaps:
         message = f"no label is {', '.join(gaps)}; if the scale has it, list all of it with --categories for Gwet's AC."
         remarks.append(message)
-    if names_are_labels(labelling.annotators, labelling.categories):
+    if not set(labelling.annotators).isdisjoint(labelling.categories):
         remarks.append(f"annotators are called {', '.join(labelling.annotators)[:200]}, as labels are; {NO_HEADING}.")
+    elif len(labelling.categories) == labelling.labels > FEWEST_LABELS:
+        remarks.append(f"no label occurs twice; {NO_HEADING}.")
     folded: dict[str, str] = {}
     for name in (*labelling.annotators, *labelling.items):
         other = folded.setdefault(name.casefold(), name)
