@@ -461,3 +461,23 @@ def test_labels_below_a_damaged_heading_are_refused_by_name(tmp_path, capsys):
     (tmp_path / "labels.tsv").write_text("2\tq3\td2\n3\tq1\td3\n1\tq2\td1\n0\tq4\td4\n")
     assert main(["agree", str(tmp_path / "labels.tsv")]) == 0
     assert "no label occurs twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        ("Q01 0 D01 1\nQ02 0 D02 1\n", "Q01 Q0 D01 1 2.5 x\nQ02 Q0 D02 1 1.5 x\n"),
+        ("query,doc_id,grade\nQ01,D01,1\nQ02,D02,1\n", "query;passage;score\nQ01;D01;2,5\nQ02;D02;1,5\n"),
+        ("query-id\tcorpus-id\tscore\r\nQ01\tD01\t1\r\nQ02\tD02\t1\r\n", '{"Q01": {"D01": 2.5}, "Q02": {"D02": 1}}'),
+    ],
+)
+def test_the_score_command_reads_wide_letters(tmp_path, capsys, qrels, run, encoding):
+    for name, text in (("qrels", qrels), ("run", run), ("strata", "query,kind\nQ01,a\nQ02,b\n")):
+        (tmp_path / name).write_bytes(text.encode(encoding))
+
+    assert scored(capsys, tmp_path / "qrels", tmp_path / "run") == {"Q01": 1.0, "Q02": 1.0}
+    files = ["--qrels", str(tmp_path / "qrels"), "--run", str(tmp_path / "run"), "--by", str(tmp_path / "strata")]
+    assert main(["score", *files, "--measures", "RR"]) == 0
+    (tmp_path / "labels").write_bytes("item,ana,ben\n1,2,2\n2,0,1\n".encode(encoding))
+    assert main(["agree", str(tmp_path / "labels")]) == 0

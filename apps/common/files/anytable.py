@@ -19,6 +19,7 @@ from apps.common.files.csvsafe import restore_cell
 from apps.common.files.faults import ErrorList, shown
 from apps.common.files.filekinds import encoding_of, name_of, not_text
 from apps.common.files.json_tables import bare_rows, is_json, json_line_in, json_rows
+from apps.common.files.linefiles import HALF_WIDE
 from apps.common.files.parquet import MAGIC, is_parquet, read_parquet
 from apps.common.files.tabular import TableFile, read_rows
 from apps.common.files.workbooks import is_workbook, knows_scripts, read_sheet
@@ -190,7 +191,7 @@ def _narrowed(source: TableFile, encoding: str) -> TableFile:
     try:
         text = data.decode("utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else encoding)
     except UnicodeDecodeError as error:
-        raise source.error(None, "", "", "the file is damaged: it begins as UTF-16 and does not go on so") from error
+        raise source.error(None, "", "", HALF_WIDE) from error
     return TableFile(source.name, io.BytesIO(text.encode()), source.caps)
 
 
