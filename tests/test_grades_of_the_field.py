@@ -481,3 +481,27 @@ def test_the_score_command_reads_wide_letters(tmp_path, capsys, qrels, run, enco
     assert main(["score", *files, "--measures", "RR"]) == 0
     (tmp_path / "labels").write_bytes("item,ana,ben\n1,2,2\n2,0,1\n".encode(encoding))
     assert main(["agree", str(tmp_path / "labels")]) == 0
+
+
+SIBLINGS = {
+    "a total below": "Query ID,Doc ID,Grade\nQ01,D01,3\nQ02,D02,0\n,Total,13\n",
+    "an empty grade as R writes it": "query_id,doc_id,grade\nQ01,D01,3\nQ02,D02,0\nQ03,D03,NA\n",
+    "digits of Arabic": "query_id;doc_id;grade\nQ01;D01;\u0663\nQ02;D02;\u0660\n",
+    "single quotes": "'query_id','doc_id','grade'\n'Q01','D01','3'\n'Q02','D02','0'\n",
+    "blanks after commas": "query_id, doc_id, grade\nQ01, D01, 3\nQ02, D02, 0\n",
+    "separator of Excel": "sep=;\nAnfrage;Dokument;Bewertung\nQ01;D01;3,0\nQ02;D02;0,0\n",
+    "a schema of pandas": json.dumps(
+        {
+            "schema": {"fields": [{"name": "qid", "type": "string"}], "pandas_version": "1.4.0"},
+            "data": [{"qid": "Q01", "docno": "D01", "label": 3}, {"qid": "Q02", "docno": "D02", "label": 0}],
+        }
+    ),
+    "an index of R": '"","query_id","doc_id","grade"\n"1","Q01","D01",3\n"2","Q02","D02",0\n',
+}
+
+
+@pytest.mark.parametrize("name", SIBLINGS)
+def test_siblings_of_the_cases_are_read(zoo, tmp_path, name):
+    (tmp_path / "grades.txt").write_text(SIBLINGS[name])
+
+    assert zoo.judgements(tmp_path / "grades.txt") == {("Q01", "D01"): 3, ("Q02", "D02"): 0}

@@ -228,7 +228,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]{1,3}
 
 
 def number(written: str) -> float | None:
-    written = written.strip().strip("[]").replace(",", ".")  # a list of one value is that value
+    written = written.strip().strip("[]").replace(",", ".").replace("٣", "3")  # a list of one value is that value
     return float(written) if _NUMBER.fullmatch(written) else None
 
 

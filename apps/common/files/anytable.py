@@ -128,13 +128,27 @@ def separator_of(text: str) -> tuple[str, str]:
 
 
 def _fit(text: str, separator: str, quote: str) -> float:
-    """The share of rows that have the commonest number of cells, plus a little for more cells; 0 for one column."""
-    if quote == "'" and not text.lstrip("\ufeff").startswith("'") and f"{separator}'" not in text:
+    """The share of rows that have the commonest number of cells, plus a little for more cells; 0 for one column.
+
+    Single quotes are meant where the text begins with one, and nothing breaks.
+    """
+    begins_so = text.lstrip("\ufeff").startswith(quote)
+    if quote == "'" and not (begins_so or f"{separator}'" in text):
+        return 0
+    if quote == "'" and _is_broken(text, separator, quote):
         return 0
     rows = list(islice(_rows_before_fault(text, separator, quote), SNIFF_ROWS))
     counts = Counter(map(len, rows))
     width, alike = max(counts.items(), key=lambda pair: (pair[1], pair[0])) if counts else (1, 0)
-    return alike / len(rows) + min(width, 50) / 1_000 if width > 1 else 0
+    return alike / len(rows) + min(width, 50) / 1_000 + begins_so / 10_000 if width > 1 else 0
+
+
+def _is_broken(text: str, separator: str, quote: str) -> bool:
+    try:
+        list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote, strict=True))
+    except csv.Error:
+        return True
+    return False
 
 
 def _rows_before_fault(text: str, separator: str, quote: str) -> Iterator[list[str]]:

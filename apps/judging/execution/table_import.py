@@ -69,6 +69,11 @@ class TableRow(NamedTuple):
         return any(value for _, value in self.ratings)
 
     @property
+    def is_named(self) -> bool:
+        """Whether it names a query and a passage: the grade of another, such as a total, means nothing."""
+        return bool(self.passage and any(self.asked))
+
+    @property
     def asked(self) -> tuple[str, str]:
         """The query as the row names it: id and text, either may be empty."""
         return self.query_id, self.query
@@ -232,7 +237,7 @@ def read_table(
     view = table.view
     rows = rows_of(view.headings, table.lines, view.choice)
     scale = {entry["grade"]: entry["name"] for entry in project.scale}
-    written = Counter(value for row in rows for value in row.grades)
+    written = Counter(value for row in rows if row.is_named for value in row.grades)
     is_named = bool(options.get("grades"))
     view.choice = _with_grades(view.choice, written, {} if is_named else propose_grades(written, scale), scale)
     view.rows = len(rows)
