@@ -526,6 +526,7 @@ def test_a_damaged_row_takes_no_id_from_the_others(zoo, tmp_path, text, said, ex
         ("<top><num>K1</num><title>emu</title></top>\n<top><num>K2</num><3>otter</title></top>\n", "title: is missing"),
         ("sep=;\n<top><num>K0</num><title>are wombats", "JSON or markup"),
         ("# nothing\n", "empty"),
+        ("- id: K1\n  query: emu\n- id: K2\n  query: otter\n", "JSON or markup"),
     ],
 )
 def test_damaged_queries_are_refused_by_name(zoo, tmp_path, text, reason):
@@ -548,3 +549,13 @@ def test_a_row_of_a_question_without_a_passage_is_named(zoo, tmp_path):
 
     assert zoo.triples(path) == [["D01"]]
     assert "line 2, passage: is empty: the row names no passage" in zoo.notes
+
+
+def test_lines_and_marks_of_markdown_are_no_queries(zoo, tmp_path):
+    (tmp_path / "table.md.txt").write_text("| id | query |\n|---|:---:|\n| K1 | emu |\n| K2 | otter |\n")
+    (tmp_path / "list.txt").write_text("- how fast is an emu\n- where otters sleep\n")
+
+    assert zoo.queries(tmp_path / "table.md.txt") == [("K1", "emu"), ("K2", "otter")]
+    assert "1 row repeats the headings or draws a line, and is not read." in zoo.notes
+    assert [text for _, text in zoo.queries(tmp_path / "list.txt")][2:] == ["how fast is an emu", "where otters sleep"]
+    assert "the marks before the lines are left out" in zoo.notes

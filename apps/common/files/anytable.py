@@ -30,6 +30,8 @@ ONE_COLUMN = "\x1f"
 QUOTES = ('"', "'")
 _REMARK, _REMARK_ALONE = re.compile(r"#\s*\w"), re.compile(r"#\s+\w")
 """How a remark begins in a row of a table, and where each row is one cell."""
+_LINE = re.compile(r"\s*:?-{3,}:?(?:\+-+)*\s*\Z")
+"""A cell of the line below the headings, in tables of Markdown and of programs for databases."""
 HEAD_BYTES = 1_024
 SNIFF_BYTES = 64 * 1024
 SNIFF_ROWS = 40
@@ -278,11 +280,13 @@ def _fitted(source: TableFile, headings: list[str], rows: Iterator[Row], errors:
 
 
 def _once(source: TableFile, first: list[str], rows: Iterator[Row], errors: ErrorList) -> Iterator[Row]:
-    """The rows without those that are the headings again, as where two files were joined."""
+    """The rows without those that are the headings again, as where two files were joined, or draw a line."""
     for number, cells in rows:
         again = sum(bool(cell.strip()) and cell == heading for cell, heading in zip(cells, first, strict=False))
         if again > 1 or cells == first:
             errors.warn(source.error(number, "", cells[0], "repeats the headings"))
+        elif all(map(_LINE.match, filter(str.strip, cells))):
+            errors.warn(source.error(number, "", cells[0], "draws a line"))
         else:
             yield number, cells
 

@@ -39,8 +39,11 @@ HEAD_BYTES = 256
 _BARE = re.compile(rb'\s*(?:\[\s*[^\s{\]]|\{\s*"(?:(?:columns|index)"\s*:\s*\[|data"\s*:\s*\[\s*\[))')
 """How lists of rows begin, and `orient="split"` of pandas."""
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>(?:.*</[A-Za-z][^<>]*>)?\Z|<[?!][^<>]*>\Z|<[A-Za-z][^<>]*>\s*<", re.DOTALL)
-_PIECE = re.compile(r'[\[\]{},:\s]*[\[\]{}][\[\]{},:\s]*\Z|\{\s*"|"[^"]*"\s*:\s*(?:["\[{0-9-]|true|false|null)')
-"""A line of JSON that is written on several: brackets, a field with its value, or how an object begins."""
+_PIECE = re.compile(
+    r'[\[\]{},:\s]*[\[\]{}][\[\]{},:\s]*\Z|\{\s*"|"[^"]*"\s*:\s*(?:["\[{0-9-]|true|false|null)'
+    r"|-\s+\w+:(?:\s|\Z)"
+)
+"""A line of JSON on several: brackets, a field with its value, how an object begins; or how a record of YAML does."""
 _OBJECT = re.compile(r'[^\w"\']*\{\s*"[^"]*"\s*:')
 HIT_ID = "_id"
 """The id of what holds it, which is said too: `ratings _id` is no id of the request."""

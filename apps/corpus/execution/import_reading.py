@@ -277,8 +277,12 @@ def open_mapped(
     lines = list(table.rows)
     cells = [cells for _, cells in lines]
     if errors.warnings:
-        title = plural(errors.warnings_total, "row repeats the headings and is", "rows repeat the headings and are")
-        messages.append(TableMessage(DONE, f"{title} not read.", "", [f"line {one.line}" for one in errors.warnings]))
+        title = plural(
+            errors.warnings_total,
+            "row repeats the headings or draws a line, and is not read.",
+            "rows repeat the headings or draw a line, and are not read.",
+        )
+        messages.append(TableMessage(DONE, title, "", [f"line {one.line}" for one in errors.warnings]))
     if not table.line and (late := _late_headings(roles, lines)):
         messages.append(TableMessage(STOP, f"Line {late} looks like the headings. Remove it, or the rows above it."))
     settled = settled_choice(

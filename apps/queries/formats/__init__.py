@@ -70,10 +70,11 @@ def read_pasted(
 
     They come one a line, as they are copied from a list or a log. A line may begin with an id and a tab; with `has_ids`
     each begins with an id and a blank or colon, with `has_remarks` lines before the first may begin with #. In JSON
-    lines a text stands in quotation marks. Numbers that only count the lines are left out.
+    lines a text stands in quotation marks. Numbers that only count the lines, and the marks of a list, are left out.
     """
     lines = _lines_of(source.head(HEAD_BYTES))
     form, are_numbered = _id_form(lines) if has_ids else None, not has_ids and _are_numbered(lines)
+    are_bullets = len(lines) > 1 and all(map(_BULLET.match, lines))
     are_quoted = _is_json_lines(source)
     first_rows: dict[str, QueryRow] = {}
     for number, line in read_lines(source):
@@ -89,6 +90,10 @@ def read_pasted(
             line = numbered[2]
             if not first_rows:
                 errors.warn(source.error(number, "", numbered[0], "the numbers before the lines are left out"))
+        elif are_bullets and (bullet := _BULLET.match(line)):
+            line = bullet[1]
+            if not first_rows:
+                errors.warn(source.error(number, "", bullet[0], "the marks before the lines are left out"))
         elif are_quoted and _QUOTED.match(line):
             line = _unquoted(line)
         try:
@@ -191,6 +196,7 @@ _QUOTED = re.compile(r'\s*"(?:[^"\\]|\\.|"")*"\s*\Z')
 _BLANK_AFTER_ID = re.compile(r"\s*(?=\S*[0-9])([\w.:-]*[\w.-]):?[^\S\t]+(\S.*)")
 _COLON_AFTER_ID = re.compile(r"\s*(?=[\w.-]*[0-9])([\w.-]+)[^\S\t]*:[^\S\t]*(\S.*)")
 _NUMBERED = re.compile(r"\s*([0-9]{1,6})[.)][^\S\t]+(\S.*)")
+_BULLET = re.compile(r"\s*[-*•–][^\S\t]+(\S.*)")
 _TIME = re.compile(r"\s*[\w.-]+:[0-9]")
 
 
