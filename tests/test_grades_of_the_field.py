@@ -505,3 +505,17 @@ def test_siblings_of_the_cases_are_read(zoo, tmp_path, name):
     (tmp_path / "grades.txt").write_text(SIBLINGS[name])
 
     assert zoo.judgements(tmp_path / "grades.txt") == {("Q01", "D01"): 3, ("Q02", "D02"): 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("item,annotator,label\na,x,yes\na,y,no\nitem,annotator,label\nb,x,no\n", "line 4: 'item': the row repeats"),
+        ("rater,u1,u2\nA,1,2\nB,1,2\n", "looked for item"),
+    ],
+)
+def test_labels_that_are_laid_out_otherwise_are_refused_by_name(tmp_path, capsys, text, reason):
+    (tmp_path / "labels.csv").write_text(text)
+
+    assert main(["agree", str(tmp_path / "labels.csv")]) == 2
+    assert reason in capsys.readouterr().err

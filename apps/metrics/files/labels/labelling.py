@@ -101,6 +101,9 @@ def read_labels(path: str | Path, reading: LabelLayout, errors: ErrorList) -> tu
         form = form_of(source.name, *first, reading)
         labels: list[LabelColumn] = []
         for line, cells in rows if reading.has_heading else _again(first, rows):
+            if reading.has_heading and cells == first[1]:
+                errors.add(source.error(line, "", cells[0], "the row repeats the heading; remove it."))
+                continue
             if len(cells) != form.width:
                 message = f"the row has {len(cells)} cells, the first one {form.width}."
                 errors.add(source.error(line, "", cells[0], message))
