@@ -68,14 +68,15 @@ DIFFICULTIES = {
 
 
 def _as_texts(values: Sequence[str]) -> float:
-    """With letters; what has several words is rather a query than an id."""
+    """With letters; what has several words, or no digit, is rather a query than an id."""
     has_letters = share(values, lambda value: any(letter.isalpha() for letter in value) and "://" not in value)
-    return has_letters * (0.6 + 0.4 * share(values, lambda value: " " in value))
+    no_digits = share(values, lambda value: not any(map(str.isdigit, value)))
+    return has_letters * (0.55 + 0.05 * no_digits + 0.4 * share(values, lambda value: " " in value))
 
 
 def _as_ids(values: Sequence[str]) -> float:
-    """Short, without blanks, and mostly different from each other."""
-    if any(letter.isspace() for value in values for letter in value):
+    """Mostly without blanks, and different from each other."""
+    if share(values, lambda value: any(map(str.isspace, value))) >= 0.5:
         return 0.0
     return 0.5 + 0.5 * len(set(values)) / len(values)
 

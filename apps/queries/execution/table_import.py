@@ -141,6 +141,8 @@ def _row(line: int, cells: Mapping[str, str], reading: _Reading) -> QueryRow | N
         reading.note("bad ids", f"line {line}: {query_id}")
         return None
     if not query_id:
+        if roles.QUERY_ID in values:
+            reading.note("unnamed", f"line {line}: {text}")
         query_id = reading.names.id_for(text)
         text = reading.names.text_of(query_id) or text
     else:
@@ -216,6 +218,11 @@ NOTICES = {
         STOP,
         "1 row has JSON or markup instead of a query. Choose another column, or the form of the file.",
         "{:,} rows have JSON or markup instead of queries. Choose another column, or the form of the file.",
+    ),
+    "unnamed": (
+        WARN,
+        "1 row has no id; the query is found by its words, or gets an id.",
+        "{:,} rows have no id; their queries are found by their words, or get ids.",
     ),
     "bad ids": (WARN, "1 row has an id with blanks and stays out.", "{:,} rows have ids with blanks and stay out."),
     "repeated": (DONE, "1 row repeats a query and counts once.", "{:,} rows repeat a query and count once."),
