@@ -7,15 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.metrics.columns import BlockIds, Covering, Floats, Ints, Judged, Result
+from apps.metrics.columns import BLOCKS, TIMES, BlockIds, Covering, Floats, Ints, Judged, Result
 from apps.metrics.measures.bounds import measure_bounds
 from apps.metrics.measures.entries import Measure
-from apps.metrics.measures.measure_input import Attributes, Pass
+from apps.metrics.measures.measure_input import Pass
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.measures.sets import interpolated_precision
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, mean_of, summaries
 
 JUDGED_AT_10 = Measure("Judged", 10)
+TIME = "time"
 WHOLE = 10**9
 """A cutoff beyond any ranking."""
 
@@ -58,6 +59,44 @@ def if_judged(
         ends = (mean_of(low), mean_of(high)) if is_open else (None, None)
         found.append(IfJudged(mean_of(share[~np.isnan(share)]), *ends))
     return found
+
+
+class UnknownValues(NamedTuple):
+    """How many of the blocks that a measure reads have no value of its attribute, and are left out.
+
+    By time these are relevant blocks, and else results.
+    """
+
+    measure: str
+    attribute: str
+    unknown: int
+    of: int
+
+    @property
+    def words(self) -> str:
+        """`ILD(by='type')@10: 3 of 480 results have no type and are left out.`"""
+        blocks = "relevant passages" if self.attribute == TIME else "results"
+        verbs = "has no {} and is" if self.unknown == 1 else "have no {} and are"
+        return f"{self.measure}: {self.unknown:,} of {self.of:,} {blocks} {verbs.format(self.attribute)} left out."
+
+
+def unknown_values(
+    measures: Iterable[Measure], judged: Judged, ranked: Result, block_ids: BlockIds
+) -> list[UnknownValues]:
+    """The measures of attributes that some block has no value of, by how many."""
+    of_blocks = [measure for measure in measures if measure.entry.needs & {BLOCKS, TIMES}]
+    blocks = judged.attributes.blocks
+    if not of_blocks or blocks is None:
+        return []
+    run, found = Pass(judged, ranked, block_ids), []
+    for measure in of_blocks:
+        if measure.by:
+            _, block = run.top(measure.cutoff or 0)
+            is_unknown = blocks.by_name[measure.by].of(block) < 0
+        else:
+            is_unknown = np.isnan(blocks.times_of(judged.block[judged.grade > 0]))
+        found.append(UnknownValues(str(measure), measure.by or TIME, int(is_unknown.sum()), len(is_unknown)))
+    return [one for one in found if one.unknown]
 
 
 def precision_at_recall(judged: Judged, ranked: Result, block_ids: BlockIds, rel: int = 1) -> list[float]:
@@ -106,19 +145,17 @@ def score_run(
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     with_intervals: bool = True,
-    attributes: Attributes | None = None,
     strata: Ints | None = None,
     with_bounds: bool = False,
     rel: int = 1,
 ) -> RunScores:
     """Every measure of one run with its interval. An empty run is scored too.
 
-    `attributes` are what some measures need besides grades; `strata` are as in `summaries`. `with_bounds` adds what
-    unjudged results leave open; `rel` is the lowest relevant grade of the counts. Raises MeasureError for a measure
-    whose input is missing.
+    `strata` are as in `summaries`. `with_bounds` adds what unjudged results leave open; `rel` is the lowest relevant
+    grade of the counts. Raises MeasureError for a measure whose input is missing.
     """
     further = [JUDGED_AT_10, Measure("SetR", rel=rel)]
-    values = measure_run([*measures, *further], judged, ranked, block_ids, attributes)
+    values = measure_run([*measures, *further], judged, ranked, block_ids)
     scores, share, found = values[:, :-2], values[:, -2], values[:, -1]
     relevant = judged.relevant(rel)
     defined = share[~np.isnan(share)]

@@ -1,4 +1,7 @@
-"""Measures of the diversity of the first results, by an attribute of blocks. They need no grades."""
+"""Measures of the diversity of the first results, by an attribute of blocks. They need no grades.
+
+A result whose value is not known is left out: of results with a value the others say nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.text.words import plain_words, words_of
-from apps.metrics.columns import BLOCK_BITS, Floats, Ints, pair_keys
+from apps.metrics.columns import BLOCK_BITS, BLOCKS, Attribute, Floats, Ints, pair_keys
 from apps.metrics.measures.entries import Entry, Measure
-from apps.metrics.measures.measure_input import BLOCKS, Pass, ratio
+from apps.metrics.measures.measure_input import Pass, ratio
 from apps.metrics.measures.notation import MeasureError
 
 
@@ -19,13 +22,15 @@ class Mix(NamedTuple):
     """The number of results in the first k of each query with each value of the attribute: a row for each pair that
     occurs.
 
-    `value` is its index in `values`, all those in the file of blocks.
+    `value` is its index among the values of the attribute. `known` counts the results of each query that have one;
+    those without are left out.
     """
 
     query: Ints
     value: Ints
     times: Ints
-    values: Sequence[str]
+    known: Ints
+    attribute: Attribute
 
 
 def _mix(run: Pass, measure: Measure) -> Mix:
@@ -34,43 +39,39 @@ def _mix(run: Pass, measure: Measure) -> Mix:
     attribute = run.attributes.blocks.by_name.get(measure.by)
     if attribute is None:
         names = ", ".join(run.attributes.blocks.by_name) or "none"
-        raise MeasureError(f"{measure} reads the attribute '{measure.by}' of blocks; those of the file: {names}.")
+        raise MeasureError(f"{measure} reads the attribute '{measure.by}' of blocks; those that there are: {names}.")
     query, block = run.top(measure.cutoff or 0)
     codes = attribute.of(block)
-    if (codes < 0).any():
-        unknown = run.block_ids[int(block[codes < 0][0])]
-        name = unknown.decode() if isinstance(unknown, bytes) else unknown
-        raise MeasureError(f"{measure} needs the {measure.by} of every block it ranks; that of '{name}' is not known.")
+    query, codes = query[codes >= 0], codes[codes >= 0]
     keys, times = np.unique(pair_keys(query, codes), return_counts=True)
-    return Mix(keys >> BLOCK_BITS, keys & ((1 << BLOCK_BITS) - 1), times, attribute.values)
+    known = np.bincount(query, minlength=run.size)
+    return Mix(keys >> BLOCK_BITS, keys & ((1 << BLOCK_BITS) - 1), times, known, attribute)
 
 
 def _intra_list_diversity(run: Pass, measure: Measure) -> Floats:
     """Undefined (NaN) for a query with fewer than two results: there is no pair to compare."""
     mix = _mix(run, measure)
-    size = np.minimum(run.returned, measure.cutoff or 0)
-    pairs = size * (size - 1) / 2
+    pairs = mix.known * (mix.known - 1) / 2
     alike = run.sums(mix.query, mix.times * (mix.times - 1) / 2)
     return np.divide(pairs - alike, pairs, out=np.full(run.size, np.nan), where=pairs > 0)
 
 
 def _coverage(run: Pass, measure: Measure) -> Floats:
     mix = _mix(run, measure)
-    return ratio(np.bincount(mix.query, minlength=run.size), len(mix.values))
+    return ratio(np.bincount(mix.query, minlength=run.size), len(mix.attribute.values))
 
 
 def _sources(run: Pass, measure: Measure) -> Floats:
     """Undefined (NaN) for a query without results."""
     mix = _mix(run, measure)
-    size = np.minimum(run.returned, measure.cutoff or 0).astype(np.float64)
     different = np.bincount(mix.query, minlength=run.size)
-    return np.divide(different, size, out=np.full(run.size, np.nan), where=size > 0)
+    return np.divide(different, mix.known, out=np.full(run.size, np.nan), where=mix.known > 0)
 
 
 def _distance(run: Pass, measure: Measure) -> Floats:
     """Undefined (NaN) for a query with fewer than two results."""
     mix = _mix(run, measure)
-    sets = {value: word_set(mix.values[value]) for value in np.unique(mix.value).tolist()}
+    sets = {value: word_set(text) for value, text in mix.attribute.texts(np.unique(mix.value)).items()}
     found = np.full(run.size, np.nan)
     rows = np.repeat(np.arange(len(mix.query)), mix.times)
     for query in np.unique(mix.query).tolist():
@@ -113,20 +114,20 @@ ENTRIES = (
     _entry(
         "ILD",
         "Intra-list diversity: of all pairs of blocks in the first k, the share that differ in the attribute; not "
-        "defined for a query with fewer than two results.",
+        "defined for a query with fewer than two results that have it.",
         "Ziegler et al., WWW 2005, with a distance of 0 or 1",
         _intra_list_diversity,
     ),
     _entry(
         "CorpusCoverage",
-        "Different values of the attribute in the first k, divided by the different values in the file of blocks.",
+        "Different values of the attribute in the first k, divided by the different values in all blocks.",
         "Ge, Delgado-Battenfeld and Jannach, RecSys 2010, for each list and by attribute",
         _coverage,
     ),
     _entry(
         "Sources",
-        "Different values of the attribute in the first k, such as documents, divided by the number of results there; "
-        "not defined for a query without results.",
+        "Different values of the attribute in the first k, such as documents, divided by the number of results there "
+        "that have one; not defined for a query without such results.",
         "S-recall of Zhai, Cohen and Lafferty, SIGIR 2003, with results in place of subtopics",
         _sources,
         "document",

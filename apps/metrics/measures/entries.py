@@ -38,10 +38,12 @@ class Measure(NamedTuple):
     beta: float = 1.0
     by: str = ""
     rate: float | Map = 0.0
+    half_life: float = 0.0
 
     def __str__(self) -> str:
         parameters: dict[str, Value] = {}
-        always = self.entry.required | self.entry.stated
+        replaced = {key for key, other in self.entry.instead.items() if getattr(self, other)}
+        always = (self.entry.required | self.entry.stated) - replaced
         for key in self.entry.takes:
             value = getattr(self, key)
             if key in always or value != self._field_defaults[key]:
@@ -63,9 +65,9 @@ class Entry:
     """A measure's entry in the registry.
 
     `cutoff` is "needed", "optional" or "none". `takes` names its parameters, `required` those without a default,
-    `stated` those that are always written out. `needs` is its input: grades, marks of what was pooled, facets, words of
-    returned passages, blocks, times. A measure is `is_about_judging` when it describes the judgements, and
-    `is_lower_better` when low values are better.
+    `instead` what may be given in place of one of these, `stated` those that are always written out. `needs` is its
+    input: grades, marks of what was pooled, facets, words of returned passages, blocks, times. A measure is
+    `is_about_judging` when it describes the judgements, and `is_lower_better` when low values are better.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Entry:
     cutoff: str
     takes: frozenset[str] = frozenset({"rel"})
     required: frozenset[str] = frozenset()
+    instead: Mapping[str, str] = field(default_factory=dict)
     stated: frozenset[str] = frozenset()
     needs: frozenset[str] = GRADES_ALONE
     aliases: tuple[str, ...] = ()
