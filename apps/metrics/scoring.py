@@ -193,7 +193,7 @@ def conventions(measures: Sequence[Measure], *, with_ties: bool = True) -> str:
     turned = dict.fromkeys(measure.name for measure in measures if measure.entry.is_lower_better)
     if turned:
         missing += f", in {' and '.join(turned)} as one"
-    readings = [*_gains(measures), *_levels(measures), *_unjudged(measures)]
+    readings = [*_gains(measures), *_ages(measures), *_levels(measures), *_unjudged(measures)]
     reading = ", ".join(readings)
     ties = "Equal scores rank by id, descending. " if with_ties else ""
     return f"{ties}{missing}. {reading[0].upper()}{reading[1:]}."
@@ -204,6 +204,10 @@ def _gains(measures: Sequence[Measure]) -> list[str]:
     forms = {measure.dcg for measure in measures if "dcg" in measure.entry.takes}
     gains = [words[form] for form in words if form in forms]
     return [f"gain {' or '.join(gains)}"] if gains else []
+
+
+def _ages(measures: Sequence[Measure]) -> list[str]:
+    return ["age counts to the day of the query"] if any(TIMES in one.entry.needs for one in measures) else []
 
 
 def _levels(measures: Sequence[Measure]) -> list[str]:

@@ -64,17 +64,20 @@ def make_scene(
     metadata: Mapping[str, Mapping[str, str]] | None = None,
     documents: Mapping[str, str] | None = None,
     texts: Mapping[str, str] = BLOCKS,
+    block_metadata: Mapping[str, Mapping[str, object]] | None = None,
+    asked_on: Mapping[str, str] | None = None,
 ) -> Scene:
     """A version cut from imported judgements, with the runs "base" and "better" unless others are given.
 
     `ratings` are several people's grades of pairs that stand in `qrels`, which then are what was decided. `metadata`
-    is written on the queries named. `documents` are those of blocks, where there is more than one; `texts` are theirs.
+    is written on the queries named, and so are the days on which they were asked; `block_metadata` on blocks.
+    `documents` are those of blocks, where there is more than one; `texts` are theirs.
     """
     qrels = qrels_of(queries) if qrels is None else qrels
     if runs is None:
         runs = {"base": dict.fromkeys(qrels, BAD), "better": dict.fromkeys(qrels, GOOD)}
     project = make_project()
-    snapshot = make_snapshot(project, texts, documents=documents)
+    snapshot = make_snapshot(project, texts, documents=documents, metadata=block_metadata)
     queries_made = make_queries(project, {name: f"What about {name}" for name in qrels})
     _describe(queries_made, make_source(project), metadata or {})
     draft = _rated(project, snapshot, qrels, ratings) if ratings else judged(project, snapshot, qrels)

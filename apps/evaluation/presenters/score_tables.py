@@ -26,7 +26,7 @@ from apps.goldsets.access import open_test
 from apps.goldsets.core.splits import originals_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
-from apps.metrics.columns import Floats
+from apps.metrics.columns import TIMES, Floats
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import conventions
 from apps.metrics.statistics.significance import Summary, mean_of
@@ -147,6 +147,20 @@ class EvaluationSheet(ScoredSheet):
         rows = rankings.version_queries(self.evaluation.version, self.evaluation.split)
         by_id = {row.outside_id: row for row in rows}
         return [by_id[query_id] for query_id in self.evaluation.query_ids]
+
+    @property
+    def left_out(self) -> list[str]:
+        """What measures of attributes leave out, and to which day ages count where queries have none."""
+        evaluation = self.evaluation
+        if not any(TIMES in parse_measure(name).entry.needs for name in evaluation.measures):
+            return evaluation.left_out
+        undated = sum(not query.fields.get("asked_on") for query in self.queries)
+        if not undated:
+            return evaluation.left_out
+        snapshot, of = evaluation.version.snapshot, len(self.queries)
+        which = f"{undated:,} of {of:,} queries {'has' if undated == 1 else 'have'} no date: age counts there"
+        when = f"to the freezing of {snapshot.name}, {snapshot.frozen_at:%Y-%m-%d}"
+        return [*evaluation.left_out, f"{which} {when}."]
 
     @property
     def judged(self) -> Score | None:
