@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from django.db.models import Max, Q
+from django.db.models import Max
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
@@ -22,7 +22,7 @@ from apps.metrics.columns import BLOCKS, TIMES
 from apps.metrics.comparison import Regressions
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, HIT_MEASURES, refuse_without_hits
 from apps.metrics.expected.rules import BY_GRADES, counts_questions, is_by_text, items_of, parse_hit_rule
-from apps.metrics.measures.entries import FACETS, GRADES_ALONE, REGISTRY, Measure
+from apps.metrics.measures.entries import FACETS, GRADES_ALONE, REGISTRY, TIME, Measure
 from apps.metrics.measures.graded import refuse_above
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import (
@@ -316,6 +316,21 @@ OF_SOME = frozenset({FACETS, BLOCKS, TIMES})
 """What some versions have: subtopics, and metadata of their passages."""
 
 
+LEAKS_AT = 10
+
+
+def usual_measures(runs: Iterable[Run], version: Version, hit: str = BY_GRADES) -> str:
+    """What runs are measured by where nobody names a measure: those made as a role also by what it may not see."""
+    names = default_measures(hit)
+    if hit != BY_GRADES:
+        return names
+    roles = sorted({run.as_role for run in runs if run.as_role})
+    for leaks in (Measure(name, LEAKS_AT, role=role) for role in roles for name in ("Leaks", "AnyLeak")):
+        if _field_refusal(leaks, version) is None and len(str(leaks)) <= MOST_LETTERS:
+            names += f" {leaks}"
+    return names
+
+
 def names_for_versions(hit: str = BY_GRADES) -> list[str]:
     """The measures that every version can be scored with, whatever its queries and passages say of themselves."""
     if counts_questions(hit):
@@ -387,9 +402,9 @@ def grades_refusal(measures: Iterable[Measure], version: Version) -> str | None:
 
 def _field_refusal(measure: Measure, version: Version) -> str | None:
     """Why the passages of the version cannot be measured so; None also for a measure that reads nothing of them."""
-    if not measure.entry.needs & {BLOCKS, TIMES} or measure.by in OWN_FIELDS:
+    if not measure.reads or measure.reads in OWN_FIELDS:
         return None
-    field = measure.by or BlockField.DATE
+    field = BlockField.DATE.value if measure.reads == TIME else measure.reads
     name = field_names(version.gold_set.project).get(field, field)
     if not SnapshotBlock.objects.filter(snapshot=version.snapshot_id, version__metadata__has_key=name).exists():
         stated = "The settings state which name it has." if field in BlockField.values else "Use a name that they have."
@@ -410,8 +425,8 @@ def fields_refusal(project: Project, fields: Collection[BlockField]) -> dict[Blo
     """Why the metadata names of these fields can no longer be changed: scores of before were computed by them."""
     found = {}
     for field in fields:
-        by = Q(measure__startswith="TD_nDCG") if field == BlockField.DATE else Q(measure__contains=f"by='{field}'")
-        scores = Score.objects.filter(by, evaluation__project=project)
+        by = {BlockField.DATE: "TD_nDCG", BlockField.AUDIENCE: "(role="}.get(field, f"by='{field}'")
+        scores = Score.objects.filter(evaluation__project=project, measure__contains=by)
         if count := scores.values("evaluation").distinct().count():
             were = "1 evaluation was" if count == 1 else f"{count:,} evaluations were"
             found[field] = f"It cannot be changed: {were} computed by it, and would not compare with later ones."

@@ -9,14 +9,13 @@ import numpy as np
 
 from apps.metrics.columns import BLOCKS, TIMES, BlockIds, Covering, Floats, Ints, Judged, Result
 from apps.metrics.measures.bounds import measure_bounds
-from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.entries import AUDIENCE, TIME, Measure
 from apps.metrics.measures.measure_input import Pass
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.measures.sets import interpolated_precision
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, mean_of, summaries
 
 JUDGED_AT_10 = Measure("Judged", 10)
-TIME = "time"
 WHOLE = 10**9
 """A cutoff beyond any ranking."""
 
@@ -62,9 +61,8 @@ def if_judged(
 
 
 class UnknownValues(NamedTuple):
-    """How many of the blocks that a measure reads have no value of its attribute, and are left out.
-
-    By time these are relevant blocks, and else results.
+    """How many of the blocks that a measure reads have no value of its attribute, and are left out; without an audience
+    they are for everybody. By time these are relevant blocks, and else results.
     """
 
     measure: str
@@ -76,8 +74,10 @@ class UnknownValues(NamedTuple):
     def words(self) -> str:
         """`ILD(by='type')@10: 3 of 480 results have no type and are left out.`"""
         blocks = "relevant passages" if self.attribute == TIME else "results"
-        verbs = "has no {} and is" if self.unknown == 1 else "have no {} and are"
-        return f"{self.measure}: {self.unknown:,} of {self.of:,} {blocks} {verbs.format(self.attribute)} left out."
+        have, are = ("has", "is") if self.unknown == 1 else ("have", "are")
+        then = "open to everybody" if self.attribute == AUDIENCE else "left out"
+        which = f"{self.unknown:,} of {self.of:,} {blocks} {have} no {self.attribute}"
+        return f"{self.measure}: {which} and {are} {then}."
 
 
 def unknown_values(
@@ -90,12 +90,12 @@ def unknown_values(
         return []
     run, found = Pass(judged, ranked, block_ids), []
     for measure in of_blocks:
-        if measure.by:
-            _, block = run.top(measure.cutoff or 0)
-            is_unknown = blocks.by_name[measure.by].of(block) < 0
-        else:
+        if measure.reads == TIME:
             is_unknown = np.isnan(blocks.times_of(judged.block[judged.grade > 0]))
-        found.append(UnknownValues(str(measure), measure.by or TIME, int(is_unknown.sum()), len(is_unknown)))
+        else:
+            _, block = run.top(measure.cutoff or 0)
+            is_unknown = blocks.by_name[measure.reads].of(block) < 0
+        found.append(UnknownValues(str(measure), measure.reads, int(is_unknown.sum()), len(is_unknown)))
     return [one for one in found if one.unknown]
 
 

@@ -216,6 +216,7 @@ def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named
     shared = Counter(row.name for row in entries)
     named = {}
     for row in entries:
+        row.version.block = row.block
         place = places[row.block_id]
         label = f"{row.name} ({place})" if place and shared[row.name] > 1 else row.name
         named[row.position] = Named(row.block_id, row.name, place, label, row.version)

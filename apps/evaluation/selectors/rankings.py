@@ -178,6 +178,12 @@ def attributes_of(version: Version, queries: Sequence[VersionQuery]) -> Attribut
     )
 
 
+def audiences_at(version: Version, positions: Sequence[int]) -> dict[int, str]:
+    """The audience of the block at each of the positions; "" for everybody."""
+    name = field_names(version.snapshot.corpus.project)[BlockField.AUDIENCE]
+    return {at: text_of(metadata.get(name)) for at, metadata in _at(version, positions, "version__metadata").items()}
+
+
 class ScoringGround(NamedTuple):
     """The grades of one split of a version to score against. `numbers` maps the key of a query to its row."""
 
@@ -289,6 +295,18 @@ def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth
         for position in ranking.unpack(bytes(packed))[0][:depth]
     }
     return sorted(positions)
+
+
+def first_results(run: Run, queries: Sequence[VersionQuery], depth: int) -> list[tuple[VersionQuery, int, int]]:
+    """The first results of a run, as (query, rank from 1, position), by the order of the queries and rank."""
+    rows = Ranking.objects.filter(run=run, query__in=[query.query_id for query in queries])
+    packed = dict(rows.values_list("query_id", "packed"))
+    return [
+        (query, rank, position)
+        for query in queries
+        if query.query_id in packed
+        for rank, position in enumerate(ranking.unpack(bytes(packed[query.query_id]))[0][:depth].tolist(), 1)
+    ]
 
 
 def graded_positions(queries: Sequence[VersionQuery]) -> set[tuple[int, int]]:

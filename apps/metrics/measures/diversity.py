@@ -1,21 +1,26 @@
-"""Measures of the diversity of the first results, by an attribute of blocks. They need no grades.
+"""Measures of the first results by an attribute of blocks: how diverse they are, and what a role may not see.
 
-A result whose value is not known is left out: of results with a value the others say nothing.
+They need no grades. A result whose value is not known is left out: of results with a value the others say nothing.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from apps.common.text.words import plain_words, words_of
 from apps.metrics.columns import BLOCK_BITS, BLOCKS, Attribute, Floats, Ints, pair_keys
 from apps.metrics.measures.entries import Entry, Measure
 from apps.metrics.measures.measure_input import Pass, ratio
 from apps.metrics.measures.notation import MeasureError
+
+Bools = NDArray[np.bool_]
+BETWEEN_ROLES = re.compile(r"[;,|]")
 
 
 class Mix(NamedTuple):
@@ -33,13 +38,18 @@ class Mix(NamedTuple):
     attribute: Attribute
 
 
-def _mix(run: Pass, measure: Measure) -> Mix:
+def _attribute_of(run: Pass, measure: Measure) -> Attribute:
     if run.attributes.blocks is None:
         raise MeasureError(f"{measure} needs a file with attributes of blocks.")
-    attribute = run.attributes.blocks.by_name.get(measure.by)
+    attribute = run.attributes.blocks.by_name.get(measure.reads)
     if attribute is None:
         names = ", ".join(run.attributes.blocks.by_name) or "none"
-        raise MeasureError(f"{measure} reads the attribute '{measure.by}' of blocks; those that there are: {names}.")
+        raise MeasureError(f"{measure} reads the attribute '{measure.reads}' of blocks; those that there are: {names}.")
+    return attribute
+
+
+def _mix(run: Pass, measure: Measure) -> Mix:
+    attribute = _attribute_of(run, measure)
     query, block = run.top(measure.cutoff or 0)
     codes = attribute.of(block)
     query, codes = query[codes >= 0], codes[codes >= 0]
@@ -80,6 +90,38 @@ def _distance(run: Pass, measure: Measure) -> Floats:
     return found
 
 
+def roles_in(audience: str) -> frozenset[str]:
+    """The roles that a text names, divided by commas, semicolons or bars, in small letters."""
+    return frozenset(filter(None, (role.strip().casefold() for role in BETWEEN_ROLES.split(audience))))
+
+
+def is_closed_to(role: str, audience: str) -> bool:
+    """Whether the role may not see what has this audience; an empty one is everybody."""
+    roles = roles_in(audience)
+    return bool(roles) and role.strip().casefold() not in roles
+
+
+def leaks_of(run: Pass, measure: Measure) -> tuple[Ints, Bools]:
+    """The query of each result in the first k, and whether the role of the measure may not see it."""
+    attribute = _attribute_of(run, measure)
+    query, block = run.top(measure.cutoff or 0)
+    codes = attribute.of(block)
+    audiences = attribute.texts(np.unique(codes[codes >= 0]))
+    return query, np.isin(codes, [code for code, text in audiences.items() if is_closed_to(measure.role, text)])
+
+
+def _leaks(run: Pass, measure: Measure) -> Floats:
+    """Undefined (NaN) for a query without results."""
+    query, is_leak = leaks_of(run, measure)
+    size = np.bincount(query, minlength=run.size)
+    leaks = np.bincount(query[is_leak], minlength=run.size)
+    return np.divide(leaks, size, out=np.full(run.size, np.nan), where=size > 0)
+
+
+def _any_leak(run: Pass, measure: Measure) -> Floats:
+    return np.where(np.isnan(shares := _leaks(run, measure)), np.nan, shares > 0)
+
+
 def word_set(text: str) -> frozenset[str]:
     """The different words of a text, without differences of capitals."""
     return frozenset(words_of(plain_words(text)))
@@ -96,17 +138,29 @@ def mean_distance(texts: Sequence[frozenset[str]]) -> float | None:
     return sum(1 - len(one & other) / len(one | other) if one or other else 0.0 for one, other in pairs) / len(pairs)
 
 
-def _entry(name: str, words: str, source: str, values: object, by: str = "type") -> Entry:
+BY_TYPE = {"by": "type"}
+
+
+def _entry(
+    name: str,
+    words: str,
+    source: str,
+    values: object,
+    sample: dict[str, str] = BY_TYPE,
+    *,
+    is_lower_better: bool = False,
+) -> Entry:
     return Entry(
         name,
         words,
         source,
         values,  # type: ignore[arg-type]
         "needed",
-        takes=frozenset({"by"}),
-        required=frozenset({"by"}),
+        takes=frozenset(sample),
+        required=frozenset(sample),
         needs=frozenset({BLOCKS}),
-        sample={"by": by},
+        is_lower_better=is_lower_better,
+        sample=sample,
     )
 
 
@@ -130,7 +184,7 @@ ENTRIES = (
         "that have one; not defined for a query without such results.",
         "S-recall of Zhai, Cohen and Lafferty, SIGIR 2003, with results in place of subtopics",
         _sources,
-        "document",
+        {"by": "document"},
     ),
     _entry(
         "Distance",
@@ -138,6 +192,23 @@ ENTRIES = (
         "have, divided by those that either has; not defined for a query with fewer than two results.",
         "Ziegler et al., WWW 2005, with Jaccard's distance of word sets",
         _distance,
-        "text",
+        {"by": "text"},
+    ),
+    _entry(
+        "Leaks",
+        "Results in the first k that the role may not see, because their audience names others, divided by the results "
+        "there; a block without an audience is for everybody. Not defined for a query without results.",
+        "share of results that break an access rule",
+        _leaks,
+        {"role": "guest"},
+        is_lower_better=True,
+    ),
+    _entry(
+        "AnyLeak",
+        "1 when the role may not see some result in the first k, else 0; not defined for a query without results.",
+        "Leaks, rounded up",
+        _any_leak,
+        {"role": "guest"},
+        is_lower_better=True,
     ),
 )

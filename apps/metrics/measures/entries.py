@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from apps.metrics.columns import Floats
+from apps.metrics.columns import TIMES, Floats
 from apps.metrics.measures.notation import Map, Value, written
 
 if TYPE_CHECKING:
@@ -17,8 +17,9 @@ FACETS = "facets"
 EXPECTED = "expected"
 POOLED = "pooled"
 WORDS = "words"
+TIME, AUDIENCE = "time", "audience"
 GRADES_ALONE = frozenset({GRADES})
-YES_OR_NO = frozenset({"Success", "FailureRate", "Sufficient"})
+YES_OR_NO = frozenset({"Success", "FailureRate", "Sufficient", "AnyLeak"})
 YES_OR_NO_AT_1 = frozenset({"P", "RR"})
 
 
@@ -38,6 +39,7 @@ class Measure(NamedTuple):
     beta: float = 1.0
     by: str = ""
     rate: float | Map = 0.0
+    role: str = ""
     half_life: float = 0.0
 
     def __str__(self) -> str:
@@ -53,6 +55,13 @@ class Measure(NamedTuple):
     @property
     def entry(self) -> Entry:
         return REGISTRY[self.name]
+
+    @property
+    def reads(self) -> str:
+        """The attribute of blocks that it reads; "" for none."""
+        if TIMES in self.entry.needs:
+            return TIME
+        return AUDIENCE if self.role else self.by
 
     @property
     def is_yes_or_no(self) -> bool:

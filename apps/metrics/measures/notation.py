@@ -236,6 +236,12 @@ def _name(value: Value) -> str:
     return value
 
 
+def _role(value: Value) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("is not the name of a role, such as 'guest'")
+    return value.strip()
+
+
 def _rate(value: Value) -> float | Map:
     if not isinstance(value, tuple):
         return _weight(value)
@@ -278,4 +284,5 @@ PARAMETERS = {
         _rate,
     ),
     "rel": Parameter("the lowest grade that counts as relevant, 1 unless named", _level),
+    "role": Parameter("the role that may see some blocks only, such as `'guest'`; required", _role),
 }

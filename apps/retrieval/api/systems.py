@@ -132,6 +132,7 @@ class SystemRuns(SystemView):
             tag=values["tag"],
             note=values["note"],
             commit=values["commit"],
+            as_role=values["as_role"],
             actor=self.member.user,
             at=timezone.now(),
         )

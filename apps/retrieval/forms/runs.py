@@ -177,6 +177,17 @@ def commit_field() -> forms.CharField:
     return forms.CharField(max_length=80, required=False)
 
 
+def role_field() -> forms.CharField:
+    """The role for whom a system searched."""
+    return forms.CharField(
+        label="As role",
+        max_length=60,
+        required=False,
+        help_text="For whom it searched, such as “guest”, where not everybody may see every passage. Leaks counts what"
+        " this role may not see.",
+    )
+
+
 class SystemsField(forms.ModelMultipleChoiceField):
     def label_from_instance(self, system: System) -> str:
         return f"{system.name}, {system.get_kind_display()}"
@@ -219,6 +230,7 @@ class RunForm(QueryChoiceForm):
     )
     note = note_field("What changed. The ledger shows it until somebody writes an entry there.")
     commit = commit_field()
+    as_role = role_field()
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
@@ -253,6 +265,7 @@ class UploadForm(KaratForm):
     tag = forms.CharField(max_length=110, required=False, help_text=f"The run's name, one word. {IF_EMPTY}")
     note = note_field("What changed. The ledger shows it until somebody writes an entry there.")
     commit = commit_field()
+    as_role = role_field()
     usage = forms.CharField(
         max_length=300,
         required=False,
@@ -283,3 +296,4 @@ class LedgerForm(KaratForm):
 
     note = note_field("What changed.")
     commit = commit_field()
+    as_role = role_field()

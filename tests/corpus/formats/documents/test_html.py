@@ -30,7 +30,8 @@ def test_what_a_page_states_of_itself_is_metadata_and_front_matter_comes_first()
     page = (
         '---\nauthor: Lev\n---\n<meta property="article:published_time" content="2026-03-01T09:00:00Z">'
         '<meta name="Author" content="Mara"><meta name="DC.publisher" content=" Osterby  press ">'
-        '<meta name="dcterms.type" content="guide"><meta name="dc.type" content="text"><meta name="date" content="2020">'
+        '<meta name="dcterms.type" content="guide"><meta name="dc.type" content="text">'
+        '<meta name="date" content="2020">'
         '<meta name="viewport" content="width=100"><main><p>Text.</p></main>'
     )
 
