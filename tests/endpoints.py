@@ -161,7 +161,7 @@ RIGHTS: dict[str, Rows] = {
         **write(ANNOTATORS, "grade keys-reset release"),
     },
     "agreement": {
-        **read(MEMBERS, "overview differences"),
+        **read(MEMBERS, "overview subtopics-file differences"),
         **read(WORKERS, "people"),
         **read(LEADS, "pair improve items person"),
     },

@@ -124,7 +124,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         ),
     },
     "Agreement and quality": {
-        "read agreement, without names": "agreement:overview agreement:differences",
+        "read agreement, without names": "agreement:overview agreement:subtopics-file agreement:differences",
         "see one's own agreement with the others": "agreement:people",
         "see agreement by person; improve the guideline": (
             "agreement:pair agreement:person agreement:improve agreement:items"

@@ -1,6 +1,5 @@
 """Reasons why a system cannot have a gate, or None."""
 
-from apps.evaluation.enums import STRATA
 from apps.evaluation.rules import OF_SOME, SPLITS, grades_refusal, small_test_words, version_measures
 from apps.gates.core.rule import GateRule
 from apps.gates.models import Gate
@@ -8,6 +7,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.versions import scorable_versions
 from apps.metrics.measures.notation import MeasureError
+from apps.queries.core.strata import STRATA
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run, System
 

@@ -17,7 +17,6 @@ from apps.evaluation import rules
 from apps.evaluation.core.charts import stratum_bounds
 from apps.evaluation.core.robustness import UNNAMED
 from apps.evaluation.core.traffic import drawn_among, traffic_means
-from apps.evaluation.enums import STRATA
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.selectors import evaluations, rankings
@@ -38,6 +37,7 @@ from apps.metrics.statistics.strata import (
     weighted_to_shares,
 )
 from apps.queries.core.naming import VARIANT, VARIANT_OF
+from apps.queries.core.strata import STRATA, label_of
 from apps.retrieval.selectors.blinding import hidden_queries
 
 DEPTH = 10
@@ -318,7 +318,7 @@ def stratum_of(query: VersionQuery, field: str) -> str:
     if field == WORDING:
         facts = query.fields.get("metadata") or {}
         return str(facts.get(VARIANT) or UNNAMED) if facts.get(VARIANT_OF) else CLEAN
-    return str(query.fields.get(field) or "")
+    return label_of(query.fields, field)
 
 
 def open_labels(sheet: EvaluationSheet) -> dict[str, list[str]]:

@@ -110,6 +110,8 @@ class SystemRunRequestSerializer(KnownFieldsSerializer):
     domain = serializers.CharField(max_length=200, default="", allow_blank=True)
     difficulty = serializers.CharField(max_length=20, default="", allow_blank=True)
     query_type = serializers.CharField(max_length=200, default="", allow_blank=True)
+    expertise = serializers.CharField(max_length=200, default="", allow_blank=True)
+    answer_format = serializers.CharField(max_length=200, default="", allow_blank=True)
     questions = serializers.CharField(max_length=80, default="", allow_blank=True)
 
 
