@@ -190,6 +190,12 @@ def first(model: type[Model], of: str = "project", **known: Any) -> Callable[[Th
     return lambda its: model._default_manager.filter(**{of: its.project}, **known).earliest("pk").pk
 
 
+def with_leaks(its: Things) -> int:
+    """The key of an evaluation by what a role may not see."""
+    rows = Evaluation.objects.filter(project=its.project, scores__measure__startswith="Leaks")
+    return rows.earliest("pk").pk
+
+
 def latest(model: type[Model], **known: Any) -> Callable[[Things], int]:
     return lambda its: model._default_manager.filter(project=its.project, **known).latest("pk").pk
 
@@ -242,6 +248,7 @@ Things.finders = {
     "editions:import pk": lambda its: its.value("corpus:import", "pk"),
     "editions:take-import pk": lambda its: its.value("corpus:import", "pk"),
     "evaluation pk": lambda its: its.evaluations[0].pk,
+    "evaluation:leaks pk": with_leaks,
     "evaluation:ledger pk": lambda its: its.evaluations[0].run_id,
     "evaluation:miss pk": lambda its: its.value("evaluation:misses", "pk"),
     "evaluation:misses pk": lambda its: (
@@ -433,7 +440,9 @@ def _start_a_collection(project: Project, lead: User) -> None:
 
 
 def _score_otherwise(project: Project, lead: User) -> None:
-    """A run of the demo by text, and on the Q&As of its version, of which most were never asked: they are misses."""
+    """A run of the demo by text, and on the Q&As of its version, of which most were never asked: they are misses. Also
+    by what its passages say of themselves, and by subtopics.
+    """
     scored = Evaluation.objects.filter(project=project, hit="").earliest("pk")
     for hit, measures in ((TEXT, "nDCG@10 TokenRecall@10"), ("evidence", "Success@1 RR")):
         request_evaluation(
@@ -445,6 +454,15 @@ def _score_otherwise(project: Project, lead: User) -> None:
             actor=lead,
             at=timezone.now(),
         )
+    request_evaluation(
+        project=project,
+        run_id=scored.run_id,
+        version_id=scored.version_id,
+        split="dev",
+        measures="nDCG@10 ILD(by='type')@10 TD_nDCG(half_life=365)@10 STREC@10 Leaks(role='guest')@10",
+        actor=lead,
+        at=timezone.now(),
+    )
     run_jobs()
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,7 +16,6 @@ from apps.corpus.selectors.corpora import places_of_entries
 from apps.evaluation import rules
 from apps.evaluation.core.charts import stratum_bounds
 from apps.evaluation.core.robustness import UNNAMED
-from apps.evaluation.core.traffic import drawn_among, traffic_means
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.selectors import evaluations, rankings
@@ -25,10 +24,11 @@ from apps.goldsets.access import open_test
 from apps.goldsets.core.splits import originals_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
-from apps.metrics.columns import TIMES, Floats
+from apps.metrics.columns import TIMES, Floats, Ints
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import conventions
-from apps.metrics.statistics.significance import Summary, mean_of
+from apps.metrics.statistics.intervals import Draw
+from apps.metrics.statistics.significance import Summary, mean_of, weighted_summaries
 from apps.metrics.statistics.strata import (
     FEWEST_IN_STRATUM,
     ComparedStratum,
@@ -38,6 +38,7 @@ from apps.metrics.statistics.strata import (
 )
 from apps.queries.core.naming import VARIANT, VARIANT_OF
 from apps.queries.core.strata import STRATA, label_of
+from apps.querylogs.enums import TRAFFIC
 from apps.retrieval.selectors.blinding import hidden_queries
 
 DEPTH = 10
@@ -291,6 +292,33 @@ class Traffic(NamedTuple):
 
     means: list[tuple[str, Summary]]
     queries: int
+
+
+class Drawn(NamedTuple):
+    """The queries that were drawn from logs: their rows, the searches each stands for, and how they were drawn.
+
+    A query that was drawn twice, in two wordings, is there twice.
+    """
+
+    rows: Ints
+    weights: Floats
+    draw: Draw
+
+
+def drawn_among(metadata: Sequence[Mapping[str, Any]]) -> Drawn:
+    """Those of the queries, given by their metadata, that were drawn from a log. Each weighs searches / chance."""
+    found = [(row, one) for row, facts in enumerate(metadata) for one in facts.get(TRAFFIC, [])]
+    names = [f"{one['log']}: {one['stratum']}" for _, one in found]
+    chances = np.array([one["chance"] for _, one in found], dtype=np.float64)
+    searches = np.array([one["searches"] for _, one in found], dtype=np.float64)
+    strata = np.unique(np.array(names), return_inverse=True)[1].astype(np.int64)
+    return Drawn(np.array([row for row, _ in found], dtype=np.int64), searches / chances, Draw(chances, strata))
+
+
+def traffic_means(drawn: Drawn, runs: Sequence[Floats]) -> list[Summary]:
+    """The mean of each run over all searches that the drawn queries stand for, estimated as Hájek (1971) has it."""
+    values = np.column_stack([run[drawn.rows] for run in runs])
+    return weighted_summaries(values, drawn.weights, draw=drawn.draw)
 
 
 def traffic_of(sheet: EvaluationSheet, runs: Sequence[Floats], names: Sequence[str]) -> Traffic | None:
