@@ -440,9 +440,7 @@ def _start_a_collection(project: Project, lead: User) -> None:
 
 
 def _score_otherwise(project: Project, lead: User) -> None:
-    """A run of the demo by text, and on the Q&As of its version, of which most were never asked: they are misses. Also
-    by what its passages say of themselves, and by subtopics.
-    """
+    """A run of the demo by text, and on the Q&As of its version, of which most were never asked: they are misses."""
     scored = Evaluation.objects.filter(project=project, hit="").earliest("pk")
     for hit, measures in ((TEXT, "nDCG@10 TokenRecall@10"), ("evidence", "Success@1 RR")):
         request_evaluation(
@@ -454,15 +452,6 @@ def _score_otherwise(project: Project, lead: User) -> None:
             actor=lead,
             at=timezone.now(),
         )
-    request_evaluation(
-        project=project,
-        run_id=scored.run_id,
-        version_id=scored.version_id,
-        split="dev",
-        measures="nDCG@10 ILD(by='type')@10 TD_nDCG(half_life=365)@10 STREC@10 Leaks(role='guest')@10",
-        actor=lead,
-        at=timezone.now(),
-    )
     run_jobs()
 
 

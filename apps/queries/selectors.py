@@ -181,11 +181,9 @@ def new_variants(project: Project, query_ids: Collection[int], kinds: Collection
 
 
 def choices_in(project: Project) -> dict[str, list[str]]:
-    """The existing domains and types, for the filter's lists."""
-    live = Query.objects.filter(project=project)
-    return {
-        name: list(live.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()) for name in TYPED
-    }
+    """The existing values of each stratum that is free words, for the filter's lists."""
+    rows = list(Query.objects.filter(project=project).order_by().values_list(*TYPED).distinct())
+    return {name: sorted({row[place] for row in rows} - {""}) for place, name in enumerate(TYPED)}
 
 
 def reports_in(project: Project) -> QuerySet[FailureReport]:

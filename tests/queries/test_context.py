@@ -81,7 +81,8 @@ def test_a_version_freezes_it_and_scores_and_gates_have_its_strata(client):
     assert expected <= set(slices_of(scene.version.gold_set))
     evaluation = score(scene, "run")
     client.force_login(scene.lead)
-    page = client.get(reverse("evaluation:evaluation", args=[scene.project.slug, evaluation.pk])).content.decode()
+    place = reverse("evaluation:evaluation", args=[scene.project.slug, evaluation.pk])
+    page = client.get(place, {"by": "expertise"}).content.decode()
     assert "Expertise" in page
     assert "layperson" in page
 

@@ -52,6 +52,10 @@ def queries_called(query_id):
         tags=st.lists(WORD.filter(bool), max_size=2, unique=True).map(tuple),
         metadata=METADATA,
         split=SPLITS,
+        facets=st.just(()),
+        expertise=WORD,
+        answer_format=WORD,
+        asked_on=st.sampled_from(["", "2026-03-01"]),
     )
 
 
