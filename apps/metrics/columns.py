@@ -38,6 +38,9 @@ class Facets(NamedTuple):
     grade: Ints
 
 
+NO_FACETS = Facets(*np.empty((4, 0), dtype=np.int64))
+
+
 BLOCKS = "blocks"
 TIMES = "times"
 UNKNOWN = -1

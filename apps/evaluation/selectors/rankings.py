@@ -17,6 +17,7 @@ from apps.evaluation.models import Evaluation
 from apps.goldsets.core.splits import originals_of
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.metrics.columns import (
+    NO_FACETS,
     UNKNOWN,
     Attribute,
     Attributes,
@@ -194,7 +195,8 @@ class ScoringGround(NamedTuple):
 def judged_of(version: Version, split: str, only: Collection[str] | None = None) -> ScoringGround:
     """The grades of one split of a version as columns, blocks by their position in its snapshot.
 
-    Only queries with a grade, as in a qrels file; where `only` names some by outside id, no others.
+    Only queries with a grade, as in a qrels file; where `only` names some by outside id, no others. Where none of them
+    has subtopics, none has a value by them, and measures of others go on.
     """
     grades = VersionGrade.objects.filter(version=version)
     grades = grades.filter(query__split=split) if split else grades
@@ -207,7 +209,7 @@ def judged_of(version: Version, split: str, only: Collection[str] | None = None)
         [(place[query], position, grade) for query, position, grade in rows if query in place], dtype=np.int64
     )
     columns = columns.reshape(-1, 3)
-    facets = _facets_of(version, [query for query in queries if query.fields.get("facets")], place)
+    facets = _facets_of(version, [query for query in queries if query.fields.get("facets")], place) or NO_FACETS
     judged = Judged(
         tuple(query.outside_id for query in queries),
         columns[:, 0].copy(),
