@@ -4,6 +4,7 @@ import csv
 import io
 
 import pytest
+from django.db import DatabaseError, transaction
 
 from apps.metrics.measures.diversity import is_closed_to
 from apps.metrics.statistics.proportions import none_of
@@ -144,3 +145,23 @@ def test_the_same_rankings_as_another_role_need_another_tag(scene):
 def test_a_run_is_for_one_role(scene):
     with pytest.raises(RunRefused, match="“guest, staff” is not one name"):
         add_run(scene, "other", {"Q01": GOOD}, as_role="guest, staff")
+
+
+def test_the_role_of_a_complete_run_never_changes(scene):
+    with pytest.raises(DatabaseError, match="the role of a complete run never changes"), transaction.atomic():
+        Run.objects.filter(pk=scene.runs["run"].pk).update(as_role="staff")
+
+
+def test_the_api_lists_what_leaks_and_takes_and_shows_the_role(scene, client):
+    evaluation = score(scene, "run", measures="Leaks(role='guest')@3")
+    client.force_login(scene.lead)
+    root = f"/api/v1/projects/{scene.project.slug}"
+
+    listed = client.get(f"{root}/evaluation/{evaluation.pk}/leaks/").json()
+    body = {"snapshot": scene.snapshot.digest, "tag": "sent", "as_role": "staff"}
+    rows = [{"query_id": "Q01", "block_id": "a", "score": 1.0}]
+    sent = client.post(f"{root}/runs/", {**body, "rows": rows}, content_type="application/json").json()
+
+    assert (listed["role"], listed["count"]) == ("guest", 1)
+    assert listed["leaks"] == [{"query_id": "Q01", "rank": 1, "block_id": "a", "audience": "Staff; board"}]
+    assert sent["run"]["as_role"] == "staff"
