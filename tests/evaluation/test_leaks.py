@@ -165,3 +165,12 @@ def test_the_api_lists_what_leaks_and_takes_and_shows_the_role(scene, client):
     assert (listed["role"], listed["count"]) == ("guest", 1)
     assert listed["leaks"] == [{"query_id": "Q01", "rank": 1, "block_id": "a", "audience": "Staff; board"}]
     assert sent["run"]["as_role"] == "staff"
+
+
+def test_a_note_in_the_ledger_leaves_the_role_as_it_is(scene, client):
+    client.force_login(scene.lead)
+
+    answer = client.post(f"/p/{scene.project.slug}/runs/run/{scene.runs['run'].pk}/", {"note": "Why", "commit": ""})
+
+    run = Run.objects.get(pk=scene.runs["run"].pk)
+    assert (answer.status_code, run.note, run.as_role) == (302, "Why", "guest")

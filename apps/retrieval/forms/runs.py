@@ -299,4 +299,3 @@ class LedgerForm(KaratForm):
 
     note = note_field("What changed.")
     commit = commit_field()
-    as_role = role_field()
