@@ -52,6 +52,7 @@ def add_parser(subparsers: Any) -> None:
     push.add_argument("--system", metavar="NAME", required=True)
     push.add_argument("--tag", metavar="TAG", required=True, help="what this run is called")
     push.add_argument("--commit", metavar="SHA", default="", help="of the system")
+    push.add_argument("--as-role", metavar="ROLE", default="", help="the role for whom it searched, such as guest")
     push.add_argument("--score", metavar="GOLDSET/vN", help="have it scored on the dev split, and print the scores")
     push.set_defaults(run=partial(_reported, "push", _push))
 
@@ -114,6 +115,7 @@ def _push(client: Client, args: argparse.Namespace) -> None:
         system=args.system,
         tag=args.tag,
         commit=args.commit,
+        as_role=args.as_role,
         **run_in(str(args.file)),
     )
     print(f"Run {pushed['id']}: {pushed['tag']} of {pushed['system']}, {pushed['query_count']} queries.")

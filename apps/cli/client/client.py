@@ -361,19 +361,20 @@ class Client:
         results: Sequence[Mapping[str, Any]] | None = None,
         commit: str = "",
         note: str = "",
+        as_role: str = "",
         usage: Mapping[str, float] | None = None,
         skip_unknown: bool = False,
         wait: float = 600.0,
     ) -> Facts:
         """Push a run as `rows`, the text of a TREC run file, or `results`, and return it, once it is stored.
 
-        The same run pushed again is the run that is there.
+        The same run pushed again is the run that is there. `as_role` is the role for whom the system searched.
         """
         given = {name: value for name, value in {"rows": rows, "trec": trec, "results": results}.items() if value}
         if len(given) != 1:
             raise KaratError("Give one of rows, trec and results, and not empty.")
         body: Facts = {"snapshot": snapshot, "system": system, "tag": tag, "commit": commit, "note": note}
-        body |= {"usage": dict(usage)} if usage else {}
+        body |= ({"usage": dict(usage)} if usage else {}) | ({"as_role": as_role} if as_role else {})
         answer = self.post("runs/", {**body, "skip_unknown": skip_unknown, **given}, repeatable=True)
         if "job" in answer:
             number = answer["job"]["id"]

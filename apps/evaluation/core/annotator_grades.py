@@ -67,7 +67,7 @@ def with_grades(judged: Judged, place: Ints, grade: Ints) -> Judged:
     """The judgements with new grades in these rows; every other row keeps its released grade, and all their facets."""
     grades = judged.grade.copy()
     grades[place] = grade
-    return Judged(judged.queries, judged.query, judged.block, grades, judged.facets)
+    return Judged(judged.queries, judged.query, judged.block, grades, judged.facets, attributes=judged.attributes)
 
 
 def sheets_of(

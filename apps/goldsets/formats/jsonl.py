@@ -14,6 +14,7 @@ from apps.goldsets.formats.content import (
     TripleRow,
     in_order,
 )
+from apps.queries.core.strata import CONTEXT
 from apps.triples.formats.entry import Entry, EntryBlock, Evidence, as_line, as_values
 
 CORPUS = "jsonl/corpus.jsonl"
@@ -56,10 +57,10 @@ def _block(row: FrozenBlock) -> dict[str, Any]:
 
 
 def query_entry(row: FrozenQuery) -> dict[str, Any]:
-    """The fields that query imports read, that of subtopics where there are some; the split is in the metadata."""
-    values = row._asdict()
-    if not row.facets:
-        del values["facets"]
+    """The fields that query imports read, those of subtopics and context where there are some; the split is in the
+    metadata.
+    """
+    values = {name: value for name, value in row._asdict().items() if value or name not in (*CONTEXT, "facets")}
     metadata = {**row.metadata, "split": values.pop("split")}
     return {**values, "tags": list(row.tags), "metadata": dict(sorted(metadata.items()))}
 

@@ -44,6 +44,7 @@ from apps.goldsets.selectors.judgements import (
     queries_held,
     query_batches,
 )
+from apps.queries.core.strata import CONTEXT
 from apps.queries.models import Query
 from apps.retrieval.core.ranking import scores_at
 from apps.retrieval.models import Ranking, Run
@@ -296,10 +297,10 @@ def query_fields(query: Query) -> dict[str, Any]:
         group=query.group_key,
         metadata=query.metadata,
     )._asdict()
-    for name in ("query_id", "text", "split", "facets"):
+    for name in ("query_id", "text", "split", "facets", *CONTEXT):
         del fields[name]
-    facets = {"facets": query.facets} if query.facets else {}
-    return fields | {"tags": query.tags} | facets  # as they are stored, so that unchanged ones are equal to those
+    known = {name: value for name in ("facets", *CONTEXT) if (value := getattr(query, name))}
+    return fields | {"tags": query.tags} | known  # as they are stored, so that unchanged ones are equal to those
 
 
 def triple_rows(gathered: Gathered) -> Iterator[VersionTriple]:

@@ -9,10 +9,10 @@ from contextlib import suppress
 
 import numpy as np
 
-from apps.metrics.columns import BlockIds, Covering, Floats, Judged, Result
+from apps.metrics.columns import BLOCKS, TIMES, BlockIds, Covering, Floats, Judged, Result
 from apps.metrics.measures import diversity, facets, graded, sets, words
 from apps.metrics.measures.entries import EXPECTED, FACETS, GRADES, POOLED, REGISTRY, WORDS, Entry, Measure
-from apps.metrics.measures.measure_input import BLOCKS, TIMES, Attributes, Pass
+from apps.metrics.measures.measure_input import Pass
 from apps.metrics.measures.notation import (
     MeasureError,
     MeasureErrors,
@@ -133,7 +133,11 @@ def parse_measure(text: str, *, rel: int = 1) -> Measure:
     for key in sorted(parameters.keys() - entry.takes):
         takes = ", ".join(sorted(entry.takes)) or "none"
         raise MeasureError(f"{name} has no parameter {key}; parameters of {name}: {takes}.")
-    for key in sorted(entry.required - parameters.keys()):
+    for key, other in entry.instead.items():
+        if {key, other} <= parameters.keys():
+            raise MeasureError(f"{name} takes {key} or {other}, not both.")
+    named = parameters.keys() | {key for key, other in entry.instead.items() if other in parameters}
+    for key in sorted(entry.required - named):
         raise MeasureError(f"{name} needs {key}, such as {entry.example}.")
     given: dict[str, Value] = {"rel": rel} if "rel" in entry.takes else {}
     values = {key: checked(name, key, value) for key, value in (given | parameters).items()}
@@ -190,14 +194,14 @@ def measure_run(
     judged: Judged,
     ranked: Result,
     block_ids: BlockIds,
-    attributes: Attributes | None = None,
 ) -> Floats:
     """Values of every measure for every judged query: shape (queries, measures), in the given order.
 
     `block_ids[n]` is the id of block n; it decides ties. NaN where a value is undefined: Judged@k of a query without
-    results, ILD@k and Distance@k of one with fewer than two. Raises MeasureError for a measure whose input is missing.
+    results, ILD@k and Distance@k of one with fewer than two that have the attribute. Raises MeasureError for a measure
+    whose input is missing.
     """
-    run = Pass(judged, ranked, block_ids, attributes)
+    run = Pass(judged, ranked, block_ids)
     if isinstance(ranked, Covering):
         refuse_unmet(measures, BY_TEXT, "By text, grades and words are known.")
     else:

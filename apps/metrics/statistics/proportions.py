@@ -115,3 +115,11 @@ def wilson_at(share: float, variance: float) -> tuple[float, float]:
     low = 0.0 if share == 0 else max(0.0, centre - half)
     high = 1.0 if share == 1 else min(1.0, centre + half)
     return low, high
+
+
+def none_of(n: int, confidence: float = 0.95) -> float:
+    """The exact upper end for a share of which none of `n` cases was one: what is rarer is not excluded.
+
+    For 0.95 it is close to 3 / n, the rule of three (Hanley and Lippman-Hand, JAMA 249 (1983)).
+    """
+    return 1.0 - (1.0 - confidence) ** (1.0 / n)

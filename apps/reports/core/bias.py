@@ -63,8 +63,9 @@ def sole_finders(judged: Judged, finds: Finds) -> Ints:
 def without(judged: Judged, gone: np.ndarray) -> Judged:
     """The judgements without the marked ones. All queries stay, even without a grade, so that means are comparable."""
     rest = ~gone
-    pairs = judged.query[rest], judged.block[rest]
-    return Judged(judged.queries, *pairs, judged.grade[rest], facets_among(judged.facets, *pairs))
+    query, block = judged.query[rest], judged.block[rest]
+    facets = facets_among(judged.facets, query, block)
+    return Judged(judged.queries, query, block, judged.grade[rest], facets, attributes=judged.attributes)
 
 
 def means_of(values: Floats) -> list[float | None]:

@@ -15,6 +15,7 @@ from apps.corpus.models import Snapshot
 from apps.jobs.models import Job
 from apps.retrieval.actions.intake import push_run
 from apps.retrieval.actions.runs import annotate_run
+from apps.retrieval.enums import RUN_DETAILS
 from apps.retrieval.execution.run_reading import is_body_read_at_once
 from apps.retrieval.rules import reading_refusal
 from apps.retrieval.selectors.runs import names_of_ranked, push_in, reach_of_run, run_in, runs_in
@@ -60,7 +61,7 @@ class RunList(RunsAPIView):
             trec=body.get("trec") or "",
             rows=body.get("rows") or None,
             results=body.get("results") or None,
-            details={key: values[key].strip() for key in ("system", "tag", "note", "commit")},
+            details={key: values[key].strip() for key in RUN_DETAILS},
             usage=values["usage"],
             skip_unknown=values["skip_unknown"],
             at_once=at_once,

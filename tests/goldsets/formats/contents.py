@@ -59,6 +59,9 @@ def queries_called(query_id):
         metadata=METADATA,
         split=SPLITS,
         facets=FACETS,
+        expertise=WORD,
+        answer_format=WORD,
+        asked_on=st.sampled_from(["", "2026-03-01"]),
     )
 
 
