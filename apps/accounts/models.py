@@ -6,7 +6,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Cast, Length, Lower
 from django.db.models.lookups import Exact
 
-from apps.accounts.enums import Role
+from apps.accounts.enums import Role, Scope
 from apps.common.web.outages import outage_of
 
 PLACEHOLDER_DOMAIN = "@raters.invalid"
@@ -112,6 +112,7 @@ def default_policies() -> dict:
         "internal_words": "",
         "acronyms": "",
         "allowed_public": [],
+        "agents_may_work": True,
     }
 
 
@@ -333,6 +334,10 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def is_of_agent(self) -> bool:
+        return Scope.AGENT in self.scopes
 
 
 class Secret(models.Model):
