@@ -120,8 +120,9 @@ class Agents(APIView):
         if not done.is_done:
             return _refused(done.text)
         result: dict[str, Any] = {"content": [{"type": "text", "text": done.text}], "isError": False}
-        if done.media_type == "application/json" and isinstance(facts := json.loads(done.text), dict):
-            result["structuredContent"] = facts
+        if done.media_type == "application/json":
+            facts = json.loads(done.text)
+            result["structuredContent"] = facts if isinstance(facts, dict) else {"results": facts}
         return result
 
     def _read(self, address: str) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Agent:
         """What the tool answered, which has to succeed."""
         result = self.call(tool, **arguments)
         assert not result["isError"], result
-        return result.get("structuredContent", json.loads(result["content"][0]["text"]))
+        return result["structuredContent"]
 
     def refused(self, tool: str, **arguments: Any) -> str:
         result = self.call(tool, **arguments)
