@@ -11,9 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Scope
 from apps.accounts.models import User
 from tests.company import CUSTOMER, ENDS, Company
+from tests.factories import EVERY_SCOPE
 from tests.running_jobs import run_jobs
 
 REASON = "Two of the help desk read each of them."
@@ -34,7 +34,7 @@ class Calls:
     @staticmethod
     def _token(company: Company, person: User) -> str:
         year = timedelta(days=365)
-        named = {"project": company.project, "user": person, "name": "year", "scopes": Scope.values}
+        named = {"project": company.project, "user": person, "name": "year", "scopes": EVERY_SCOPE}
         return create_token(**named, at=timezone.now(), lasts=year)[1]
 
     def get(self, person: User, path: str, **query: Any) -> Any:

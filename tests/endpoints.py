@@ -80,6 +80,7 @@ RIGHTS: dict[str, Rows] = {
         **write(OPERATORS, "deactivate reopen reset-link"),
     },
     "mail": form(SIGNED_IN, "choice"),
+    "agents": write(NOBODY, "mcp"),
     "api": {
         **read(SIGNED_IN, "schema"),
         **form(NOBODY, "not-found"),
@@ -89,7 +90,7 @@ RIGHTS: dict[str, Rows] = {
         **form(MEMBERS, "tokens"),
         **form(LEADS, "secrets"),
         **write(MEMBERS, "revoke-token"),
-        **write(LEADS, "invite revoke-invitation roles delete-secret"),
+        **write(LEADS, "agents invite revoke-invitation roles delete-secret"),
     },
     "jobs": {
         **read(MEMBERS, "list job progress"),

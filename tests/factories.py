@@ -4,10 +4,12 @@ import itertools
 from datetime import UTC, datetime
 
 from apps.accounts.actions import people, projects
-from apps.accounts.enums import Role
+from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project, User
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+EVERY_SCOPE = [scope for scope in Scope.values if scope != Scope.AGENT]
+"""Of a program's token; an agent's works at another address alone."""
 PASSWORD = "a-long-enough-password"
 _numbers = itertools.count(1)
 

@@ -17,6 +17,7 @@ REPO = Path(__file__).resolve().parent.parent
 LADDER = (
     "config",
     "cli",
+    "agents",
     "dashboard",
     "backups",
     "reports",

@@ -23,7 +23,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         ),
         "invite people, change roles, store secrets, change settings, skip first steps": (
             "dashboard:settings dashboard:skip-step dashboard:judge-myself people:invite people:revoke-invitation "
-            "people:roles people:secrets people:delete-secret"
+            "people:agents people:roles people:secrets people:delete-secret"
         ),
         "archive the project and bring it back": "dashboard:archive dashboard:bring-back",
         "delete the project, with everything in it": "dashboard:delete",

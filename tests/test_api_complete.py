@@ -9,6 +9,7 @@ RENAMED = {
     "people:invite": "people-api:invitations",
     "dashboard:judge-myself": "people-api:judge-myself",
     "dashboard:settings": "settings-api:settings",
+    "people:agents": "settings-api:settings",
     "dashboard:archive": "settings-api:archive",
     "dashboard:bring-back": "settings-api:bring-back",
     "queries:new": "queries-api:list",
@@ -76,7 +77,9 @@ A_BADGE_IS_PUBLIC = "whoever knows the address of a badge sees gates without sig
 A_NAME_IS_TYPED = "ends a project for good: a person reads what goes and types its name"
 OPERATORS = "operators have no token: one belongs to a project"
 A_SCREEN = "keeps a half-filled form, a key or a choice of a screen; nothing that others see"
+AN_AGENT_ASKS = "its tools are operations of the API"
 ON_PAGES_ONLY: dict[str, str] = {
+    "agents:mcp": AN_AGENT_ASKS,
     "dashboard:delete": A_NAME_IS_TYPED,
     "gates:make-badge": A_BADGE_IS_PUBLIC,
     **dict.fromkeys(

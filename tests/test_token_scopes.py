@@ -13,6 +13,7 @@ from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
 from apps.accounts.models import Project, User
 from tests.endpoints import ENDPOINTS
+from tests.factories import EVERY_SCOPE
 from tests.fast_client import Asker, without_words
 from tests.world import OF_PROJECTS, ROLE_HOLDERS, ROUTES, is_of_the_api, namespaces
 
@@ -75,7 +76,7 @@ def test_a_token_needs_the_scope_of_the_method_and_no_other(world, names, pytest
                 continue
             url, scopes = world.url(name), needed(name, method)
             for scope in scopes:
-                lacking = tokens.of(world.project, standing, *(set(Scope.values) - {scope}))
+                lacking = tokens.of(world.project, standing, *(set(EVERY_SCOPE) - {scope}))
                 if (status := asker.status(method, url, **lacking)) != 403:
                     wrong[f"{method} {url} with every scope but {scope}"] = status
             if method == "head" and not pytestconfig.option.all:
@@ -97,7 +98,7 @@ def test_a_token_does_no_more_than_its_owner_may(world, names, pytestconfig):
             who, url = allowed(name, method), world.url(name)
             if standing in (who or ()):
                 continue
-            status = asker.status(method, url, **tokens.of(world.project, standing, *Scope.values))
+            status = asker.status(method, url, **tokens.of(world.project, standing, *EVERY_SCOPE))
             if status != (405 if who is None else 403):
                 wrong[f"{method} {url} as {standing}"] = status
 
@@ -105,7 +106,7 @@ def test_a_token_does_no_more_than_its_owner_may(world, names, pytestconfig):
 
 
 def test_a_token_of_another_project_finds_nothing(world):
-    asker, theirs = Asker(), Tokens().of(world.other, "lead", *Scope.values)
+    asker, theirs = Asker(), Tokens().of(world.other, "lead", *EVERY_SCOPE)
 
     with without_words():
         answers = {
@@ -127,7 +128,7 @@ def test_every_writing_endpoint_requires_a_writing_scope():
 
 
 def test_a_token_opens_no_page(world):
-    headers = Tokens().of(world.project, "lead", *Scope.values)
+    headers = Tokens().of(world.project, "lead", *EVERY_SCOPE)
     asker, pages = Asker(), [name for name in OF_PROJECTS if not is_of_the_api(name)]
 
     with without_words():

@@ -30,3 +30,4 @@ class Scope(models.TextChoices):
     SETTINGS_WRITE = "settings:write", "change the settings and grades, archive the project and bring it back"
     JOBS_READ = "jobs:read", "follow jobs"
     NOTIFICATIONS = "notifications", "read own notifications and mark them as read"
+    AGENT = "agent", "be an agent's: it works at /mcp and nowhere else, and grades, decides and signs nothing"

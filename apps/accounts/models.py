@@ -6,7 +6,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Cast, Length, Lower
 from django.db.models.lookups import Exact
 
-from apps.accounts.enums import Role
+from apps.accounts.enums import Role, Scope
 from apps.common.web.outages import outage_of
 
 PLACEHOLDER_DOMAIN = "@raters.invalid"
@@ -116,6 +116,7 @@ def default_policies() -> dict:
         "type_field": "type",
         "provider_field": "provider",
         "audience_field": "audience",
+        "agents_may_work": True,
     }
 
 
@@ -337,6 +338,10 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def is_of_agent(self) -> bool:
+        return Scope.AGENT in self.scopes
 
 
 class Secret(models.Model):

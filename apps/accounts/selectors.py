@@ -31,15 +31,17 @@ from apps.common.web.tokens import token_digest
 
 @dataclass(frozen=True)
 class Member:
-    """A person in a project, with their current roles."""
+    """A person in a project, with their current roles; or an agent of theirs, which may do as much and sees less."""
 
     user: User
     project: Project
     roles: frozenset[str]
+    is_agent: bool = False
 
     @property
     def is_lead(self) -> bool:
-        return Role.LEAD in self.roles
+        """Whether they see what only leads see: no agent does."""
+        return Role.LEAD in self.roles and not self.is_agent
 
     def holds(self, *roles: str) -> bool:
         """Whether the person has any of `roles`. No roles named: any member."""
@@ -242,6 +244,12 @@ def own_tokens(user: User, at: datetime) -> QuerySet[ApiToken]:
     """The person's tokens that work now, of all projects."""
     live = ApiToken.objects.filter(user=user, revoked_at=None, expires_at__gt=at)
     return live.select_related("project").order_by("project__name", "-created_at", "-pk")
+
+
+def agents_in(project: Project, at: datetime) -> list[ApiToken]:
+    """The tokens of agents that work in the project now, whoever made them, by name."""
+    live = ApiToken.objects.filter(project=project, revoked_at=None, expires_at__gt=at, user__is_active=True)
+    return [token for token in live.select_related("user").order_by("name", "pk") if token.is_of_agent]
 
 
 def visits_of(user: User, at: datetime) -> QuerySet[Visit]:

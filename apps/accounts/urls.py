@@ -46,5 +46,6 @@ project_pages = [
     path("settings/secrets/", members.secrets, name="secrets"),
     path("settings/secrets/<int:secret_id>/delete/", members.delete_secret, name="delete-secret"),
     path("settings/tokens/", members.tokens, name="tokens"),
+    path("settings/agents/", members.agents, name="agents"),
     path("settings/tokens/<int:token_id>/revoke/", members.revoke_token, name="revoke-token"),
 ]

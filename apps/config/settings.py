@@ -193,6 +193,7 @@ INSTALLED_APPS = [
     "apps.reports",
     "apps.backups",
     "apps.dashboard",
+    "apps.agents",
     "apps.config",
 ]
 

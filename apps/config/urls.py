@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from apps.accounts import urls as accounts
+from apps.agents import urls as agents
 from apps.agreement import urls as agreement
 from apps.audit import urls as audit
 from apps.calibration import urls as calibration
@@ -78,6 +79,7 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
+    path("", include((agents.urlpatterns, "agents"))),
     path("", include((dashboard.pages, "dashboard"))),
     path("", include((accounts.pages, "accounts"))),
     path("", include((jobs.mail_pages, "mail"))),

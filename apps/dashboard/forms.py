@@ -145,6 +145,13 @@ class SettingsForm(KaratForm):
         help_text="For small teams. Such a decision is marked on pages and in exports: by a lead who also judged it.",
     )
 
+    agents_may_work = forms.BooleanField(
+        label="Agents may work",
+        required=False,
+        help_text="Programs that ask at /mcp with the token of a member. Untick it to stop all of them at once; what "
+        "they did stays in the audit.",
+    )
+
     query_personal, query_duplicate, query_copied, query_stop_words, query_language = (
         forms.ChoiceField(label=check.label, choices=CheckEffect.choices) for check in QueryCheck
     )

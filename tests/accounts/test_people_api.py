@@ -12,7 +12,7 @@ from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
-from tests.factories import lead_of, make_member, make_project, make_user
+from tests.factories import EVERY_SCOPE, lead_of, make_member, make_project, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -116,7 +116,7 @@ def test_a_person_of_another_project_is_not_found(client, project):
 
 def test_a_token_makes_nobody_a_lead_who_could_make_more_tokens(client, project):
     member = make_member(project, Role.VIEWER)
-    token = bearer(project, lead_of(project), *Scope.values)
+    token = bearer(project, lead_of(project), *EVERY_SCOPE)
 
     refused = set_roles(Client(), project, member, ["lead"], **token)
 

@@ -20,7 +20,7 @@ def page(client, project, /, **query):
 
 
 def shown(answer) -> list[int]:
-    return [event.pk for event, _ in answer.context["rows"]]
+    return [event.pk for event, *_ in answer.context["rows"]]
 
 
 def test_the_page_lists_the_project_newest_first(lead, project):

@@ -9,7 +9,6 @@ import pytest
 from django.utils import timezone
 
 from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Scope
 from apps.cli.pushed import run_in
 from apps.common.errors import InputError, InputErrors
 from apps.config.commandline import main as karat
@@ -17,6 +16,7 @@ from apps.retrieval.models import Run
 from tests.cli.evaluate.releases import write_release
 from tests.cli.evaluate.test_triples import BOTH
 from tests.evaluation.factories import BAD, make_scene, qrels_of
+from tests.factories import EVERY_SCOPE
 from tests.running_jobs import run_jobs
 
 TREC = "Q1 Q0 d 1 2.0 mine\nQ1 Q0 a 2 1.0 mine\nQ2 Q0 c 1 2.0 mine\n"
@@ -119,7 +119,7 @@ def test_a_file_with_mistakes_is_refused_with_its_lines(at):
 @pytest.mark.django_db(transaction=True)
 def test_every_form_of_a_run_is_pushed(tmp_path, live_server, monkeypatch, capsys):
     scene = make_scene(queries=10, runs={"base": dict.fromkeys(qrels_of(10), BAD)})
-    made = {"name": "CI", "scopes": Scope.values, "at": timezone.now(), "lasts": timedelta(days=1)}
+    made = {"name": "CI", "scopes": EVERY_SCOPE, "at": timezone.now(), "lasts": timedelta(days=1)}
     monkeypatch.setenv("KARAT_TOKEN", create_token(project=scene.project, user=scene.lead, **made)[1])
     monkeypatch.setattr("apps.cli.client.client.time.sleep", lambda _: run_jobs())
     forms = {

@@ -10,7 +10,6 @@ import pytest
 from django.utils import timezone
 
 from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Scope
 from apps.cli.client import client as client_module
 from apps.cli.client import karat as distributed
 from apps.config import commandline
@@ -19,7 +18,7 @@ from tests.cli.evaluate.releases import write_release
 from tests.cli.evaluate.test_triples import ALONE, BOTH
 from tests.cli.test_pytest_plugin import PLUGIN
 from tests.conftest import REPO
-from tests.factories import lead_of
+from tests.factories import EVERY_SCOPE, lead_of
 from tests.goldsets.factories import make_bench, make_version
 from tests.running_jobs import run_jobs
 
@@ -211,7 +210,7 @@ def test_the_plugin_takes_the_function(pytester, monkeypatch):
 def test_what_is_pushed_is_scored_on_the_questions_of_the_version(live_server, monkeypatch, tmp_path, capsys):
     version = make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
     project = version.gold_set.project
-    made = {"name": "CI", "scopes": Scope.values, "at": timezone.now(), "lasts": timedelta(days=1)}
+    made = {"name": "CI", "scopes": EVERY_SCOPE, "at": timezone.now(), "lasts": timedelta(days=1)}
     monkeypatch.setenv("KARAT_TOKEN", create_token(project=project, user=lead_of(project), **made)[1])
     monkeypatch.setattr(client_module, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: run_jobs()))
     monkeypatch.setitem(sys.modules, "karat", distributed)

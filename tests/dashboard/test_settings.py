@@ -17,6 +17,7 @@ VALUES = {
     "calibrating_reviews": 30,
     "regression_bar": 0.05,
     "test_step": 0.01,
+    "agents_may_work": True,
     "leads_decide_own": True,
     "lit_terms": True,
     "blocking_checks": ["duplicate", "longer"],

@@ -1,5 +1,6 @@
 """The base classes of project endpoints of the API."""
 
+from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 from rest_framework import exceptions
@@ -43,6 +44,8 @@ class ProjectAPIView(APIView):
         if token is not None and token.project.slug != kwargs["slug"]:
             raise exceptions.NotFound()
         self.member = self.member_of(cast(User, request.user), **kwargs)
+        if token is not None and token.is_of_agent:
+            self.member = replace(self.member, is_agent=True)
         self.project = self.member.project
         _refuse_packed_bodies(request)
         method = "GET" if request.method == "HEAD" else str(request.method)

@@ -22,7 +22,10 @@ USED_AT_GRAIN_SECONDS = 60
 
 
 class TokenAuthentication(authentication.BaseAuthentication):
-    """Looks up the live token; `request.auth` is the ApiToken, whose project and scopes the view checks."""
+    """Looks up the live token; `request.auth` is the ApiToken, whose project and scopes the view checks.
+
+    The token of an agent is refused, unless one of its tools asks (`request.is_of_agent`).
+    """
 
     keyword = "Bearer"
 
@@ -40,10 +43,23 @@ class TokenAuthentication(authentication.BaseAuthentication):
         )
         if token is None or not token.user.is_active:
             raise exceptions.AuthenticationFailed("This token is unknown, revoked or expired. Make a new one.")
+        self.check_use(request, token)
         stale = token.last_used_at is None or (now - token.last_used_at).total_seconds() > USED_AT_GRAIN_SECONDS
         if stale:
             write_note(lambda: ApiToken.objects.filter(pk=token.pk).update(last_used_at=now))
         return token.user, token
 
+    def check_use(self, request: Request, token: ApiToken) -> None:
+        if token.is_of_agent and not getattr(request, "is_of_agent", False):
+            raise exceptions.PermissionDenied("This is an agent's token: it works at /mcp and nowhere else.")
+
     def authenticate_header(self, request: Request) -> str:
         return self.keyword
+
+
+class AgentAuthentication(TokenAuthentication):
+    """Lets in agents' tokens alone."""
+
+    def check_use(self, request: Request, token: ApiToken) -> None:
+        if not token.is_of_agent:
+            raise exceptions.PermissionDenied("This token is not an agent's. Make one with the scope agent.")

@@ -9,7 +9,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts import selectors
-from apps.accounts.access.pages import MemberRequest, member_view
+from apps.accounts.access.pages import MemberRequest, member_of, member_view
 from apps.accounts.actions import invitations, projects
 from apps.accounts.actions import tokens as account_tokens
 from apps.accounts.actions.invitations import Invited
@@ -21,6 +21,8 @@ from apps.accounts.models import Project
 from apps.common.errors import Refusal
 from apps.common.hooks import has_mail_server
 from apps.common.web.requests import link_for_others, reach_warning
+
+AGENTS = "agents_may_work"
 
 
 @member_view()
@@ -126,9 +128,27 @@ def tokens(request: MemberRequest, project: Project) -> HttpResponse:
             at=timezone.now(),
         )
         form = TokenForm()
-    own = selectors.tokens_of(request.user, project)
-    context = {"tokens": own, "form": form, "secret": secret, "now": timezone.now()}
+    at = timezone.now()
+    context = {
+        "tokens": selectors.tokens_of(request.user, project),
+        "form": form,
+        "secret": secret,
+        "now": at,
+        "agents": selectors.agents_in(project, at) if member_of(request).is_lead else None,
+        "agents_may_work": selectors.policy(project, AGENTS),
+    }
     return render(request, "accounts/tokens.html", context, status=400 if form.errors else 200)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def agents(request: MemberRequest, project: Project) -> HttpResponse:
+    """Pause every agent of the project, or let all work again."""
+    may_work = "work" in request.POST
+    projects.change_project(project_id=project.pk, policies={AGENTS: may_work}, actor=request.user, at=timezone.now())
+    words = "Agents may work again." if may_work else "Every agent is paused: what it asks is refused from now on."
+    messages.success(request, words)
+    return redirect("people:tokens", slug=project.slug)
 
 
 @member_view(changes_archived=True)

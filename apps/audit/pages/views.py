@@ -11,7 +11,15 @@ from apps.accounts.access.pages import member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.audit.models import Event
-from apps.audit.selectors.events import EventFilters, actions_in, actors_in, events_in, object_types_in, page_of
+from apps.audit.selectors.events import (
+    EventFilters,
+    actions_in,
+    actors_in,
+    agents_behind,
+    events_in,
+    object_types_in,
+    page_of,
+)
 from apps.common.database.statements import LARGEST_KEY
 from apps.common.web.forms import offer
 
@@ -59,9 +67,10 @@ def event_list(request: HttpRequest, project: Project) -> HttpResponse:
     form = FilterForm(request.GET, project=project)
     events, before = page_of(events_in(project, form.filters), before=form.cursor)
     chosen = {name: value for name, value in form.filters._asdict().items() if value}
+    agents = agents_behind(events)
     context = {
         "form": form,
-        "rows": [(event, changes(event)) for event in events],
+        "rows": [(event, changes(event), agents.get(event.pk)) for event in events],
         "is_filtered": bool(chosen),
         "older": urlencode({**chosen, "before": before}) if before else "",
     }

@@ -1,17 +1,19 @@
 """The events of one project, newest first, and the kinds of records that are sealed."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import Max, Model, QuerySet
 
-from apps.accounts.models import Project, User
+from apps.accounts.models import ApiToken, Project, User
 from apps.audit.models import Event
 from apps.common.database.batched_reads import BatchedRead, ListOf
 from apps.common.database.statements import LARGEST_KEY
 from apps.common.digests import utc_text
+from apps.common.web.logs import agent_in
 
 Payload = Callable[[Any], dict]
 Check = Callable[[Any], Iterable[str]]
@@ -110,6 +112,34 @@ def page_of(events: QuerySet[Event], *, before: int | None) -> tuple[list[Event]
         events = events.filter(pk__lt=min(before, LARGEST_KEY))
     rows = list(events[: PAGE_SIZE + 1])
     return rows[:PAGE_SIZE], rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None
+
+
+class AgentBehind(NamedTuple):
+    """The agent that did something: the name of its token, and its tool."""
+
+    token: str
+    tool: str
+
+    def __str__(self) -> str:
+        return f"agent {self.token}, {self.tool}"
+
+
+def agents_behind(events: Sequence[Event]) -> dict[int, AgentBehind]:
+    """Of those events that an agent caused, by key of the event; in two statements. An agent's job is its doing too."""
+    asked = {event.pk: event.request_id for event in events}
+    jobs = {pk: match[1] for pk, request_id in asked.items() if (match := _OF_A_JOB.fullmatch(request_id))}
+    queued = Event.objects.filter(action="job.queued", object_type="jobs.job", object_id__in=set(jobs.values()))
+    askers = dict(queued.filter(request_id__startswith="agent.").values_list("object_id", "request_id"))
+    asked |= {pk: askers.get(job, "") for pk, job in jobs.items()}
+    found = {pk: agent for pk, request_id in asked.items() if (agent := agent_in(request_id))}
+    names = ApiToken.objects.in_bulk({token for token, _ in found.values()})
+    return {
+        pk: AgentBehind(names[token].name if token in names else "without a name", tool)
+        for pk, (token, tool) in found.items()
+    }
+
+
+_OF_A_JOB = re.compile(r"job-(\d+)-\d+")
 
 
 def actors_in(project: Project) -> QuerySet[User]:

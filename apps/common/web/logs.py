@@ -60,6 +60,20 @@ def new_request_id() -> str:
     return uuid.uuid4().hex
 
 
+def agent_request_id(token: int, tool: str) -> str:
+    """The id of what an agent asks: by it an event tells the agent's token and the tool."""
+    return f"agent.{token}.{tool}.{uuid.uuid4().hex[:8]}"
+
+
+def agent_in(request_id: str) -> tuple[int, str] | None:
+    """The token and the tool in the id of what an agent asked; None for every other id."""
+    match = _OF_AN_AGENT.fullmatch(request_id)
+    return (int(match[1]), match[2]) if match else None
+
+
+_OF_AN_AGENT = re.compile(r"agent\.(\d{1,19})\.([a-z_]{1,30})\.[0-9a-f]{8}")
+
+
 HIDDEN = "***"
 SHORTEST_SECRET = 8
 """Of what the operator has set: a shorter one would be found in ordinary words."""

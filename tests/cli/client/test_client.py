@@ -25,7 +25,7 @@ from apps.retrieval.models import Run
 from tests.conftest import REPO
 from tests.evaluation.factories import BAD, GOOD, Scene, make_scene, qrels_of, score
 from tests.evaluation.hits import places, run_that
-from tests.factories import lead_of
+from tests.factories import EVERY_SCOPE, lead_of
 from tests.goldsets.factories import make_bench, make_version
 from tests.judging.archives import zipped
 from tests.review.elsewhere import REASON, entry
@@ -54,7 +54,7 @@ def token_of(scene: Scene, *scopes: str) -> str:
 
 
 def token_in(project: Project, *scopes: str) -> str:
-    made = {"name": "CI", "scopes": scopes or Scope.values, "at": timezone.now(), "lasts": timedelta(days=1)}
+    made = {"name": "CI", "scopes": scopes or EVERY_SCOPE, "at": timezone.now(), "lasts": timedelta(days=1)}
     return create_token(project=project, user=lead_of(project), **made)[1]
 
 
