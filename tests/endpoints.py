@@ -118,7 +118,7 @@ RIGHTS: dict[str, Rows] = {
     "querylogs": {
         **read(LEADS, "list log clicks"),
         **form(LEADS, "names read"),
-        **write(LEADS, "close name-remove"),
+        **write(LEADS, "close name-remove runs"),
     },
     "retrieval": {
         **read(MEMBERS, "overview runs pool"),
@@ -239,7 +239,7 @@ RIGHTS: dict[str, Rows] = {
     "querylogs-api": {
         **read(LEADS, "list log offered clicks"),
         **form(LEADS, "names"),
-        **write(LEADS, "decide close name-remove"),
+        **write(LEADS, "decide close name-remove runs"),
     },
     "retrieval-api": {
         **read(WATCHERS, "pool reach"),

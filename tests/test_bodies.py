@@ -110,6 +110,7 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
         "query_ids": [query_of(project).outside_id],
     },
     "querylogs-api:decide": lambda project: {"step": "reject", "note": "no search of ours"},
+    "querylogs-api:runs": lambda project: {"snapshot": ""},
     "querylogs-api:names": lambda project: {"names": ["Another name"]},
     "retrieval-api:runs": lambda project: {
         "snapshot": digest_of(project),

@@ -1,5 +1,6 @@
 """Actions on search logs: what was drawn is offered, read, and kept or not."""
 
+import json
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,17 +15,20 @@ from apps.common.errors import Refusal
 from apps.common.text.wording import plural
 from apps.corpus.actions.imports import discard_import
 from apps.corpus.enums import ImportState
-from apps.corpus.models import Import
+from apps.corpus.models import Import, Snapshot
+from apps.jobs.actions.jobs import enqueue
 from apps.jobs.execution.periodic import periodic_task
+from apps.jobs.models import Job
 from apps.queries.actions.queries import create_query, edit_query
 from apps.queries.actions.sources import Resting, create_source
 from apps.queries.core.masking import BY_PEOPLE, MASK, Names
 from apps.queries.enums import SourceKind
-from apps.queries.models import Query, Source
+from apps.queries.models import CONVERSATION, Query, Source
 from apps.queries.selectors import names_in
 from apps.querylogs import rules
 from apps.querylogs.enums import TRAFFIC, OfferState
 from apps.querylogs.execution.drawing import KIND, Drawn
+from apps.querylogs.execution.returned import MAKE_RUNS
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
 from apps.querylogs.selectors.logs import traffic_of
 from apps.querylogs.workflow import after
@@ -130,7 +134,7 @@ def keep(*, offered_id: int, actor: User, at: datetime, text: str = "", note: st
         outside_id=_free_id(project, text),
         text=text,
         source=log.source,
-        metadata={TRAFFIC: [traffic_of(offered)]},
+        metadata={TRAFFIC: [traffic_of(offered)]} | ({CONVERSATION: offered.history} if offered.history else {}),
         is_text_on_record=False,
         actor=actor,
         at=at,
@@ -211,18 +215,32 @@ def mask_words(
     if not names or not names.mask(offered.text)[1]:
         raise LogRefused(f"The query does not have the words “{words}”.", code="words_missing")
     waiting = OfferedQuery.objects.select_for_update(of=("self",)).filter(log=offered.log, state=OfferState.WAITING)
-    changed = []
+    changed, touched = [], []
     for one in waiting.order_by("position"):
         text, count = names.mask(one.text, as_kind=kind)
+        around = json.dumps([one.history, one.returned], ensure_ascii=False)
+        history, returned = _masked((one.history, one.returned), names, kind)
         if count:
             one.text, one.masks = text, [*one.masks, *[kind] * count]
             changed.append(one)
-    OfferedQuery.objects.bulk_update(changed, ["text", "masks"])
+        if count or json.dumps([history, returned], ensure_ascii=False) != around:
+            one.history, one.returned = history, returned
+            touched.append(one)
+    OfferedQuery.objects.bulk_update(touched, ["text", "masks", "history", "returned"])
     if listed:
         add_names(project=offered.log.project, names=[words], actor=actor, at=at)
     facts = {"kind": kind, "queries": len(changed), "listed": listed}
     record(project=offered.log.project, actor=actor, action="query_log.masked", obj=offered.log, after=facts, at=at)
     return sorted(changed, key=lambda one: one.pk != offered.pk)
+
+
+def _masked(value: Any, names: Names, kind: str) -> Any:
+    """The value with its texts masked; the names of its fields, and ids, stay."""
+    if isinstance(value, str):
+        return names.mask(value, as_kind=kind)[0]
+    if isinstance(value, dict):
+        return {name: inner if name == "id" else _masked(inner, names, kind) for name, inner in value.items()}
+    return [_masked(inner, names, kind) for inner in value] if isinstance(value, list | tuple) else value
 
 
 @transaction.atomic
@@ -235,7 +253,12 @@ def close_log(*, log_id: int, actor: User | None, at: datetime) -> QueryLog:
     log = QueryLog.objects.select_for_update().get(pk=log_id)
     LogRefused.raise_for(rules.open_refusal(log), code="log_closed")
     expired = log.offered.filter(state=OfferState.WAITING).update(
-        state=after(OfferState.WAITING, "expire"), text="", decided_by=actor, decided_at=at
+        state=after(OfferState.WAITING, "expire"),
+        text="",
+        history=[],
+        returned={},
+        decided_by=actor,
+        decided_at=at,
     )
     _forget_decided(log)
     log.closed_at = at
@@ -331,7 +354,23 @@ def _moved(offered: OfferedQuery, step: str, actor: User | None, at: datetime | 
 
 
 def _forget_decided(log: QueryLog) -> None:
-    log.offered.exclude(state=OfferState.WAITING).exclude(text="").update(text="")
+    """Delete the texts of what was decided; what systems returned for a kept query waits for its runs."""
+    decided = log.offered.exclude(state=OfferState.WAITING).exclude(text="")
+    decided.exclude(state=OfferState.KEPT).update(text="", history=[], returned={})
+    decided.filter(state=OfferState.KEPT).update(text="", history=[])
+
+
+@transaction.atomic
+def request_runs(*, log_id: int, snapshot: Snapshot | None, actor: User, at: datetime) -> Job:
+    """Queue a job that makes a run of each system from what it returned for the kept queries.
+
+    Without a snapshot their passages become a corpus of their own first, "as returned".
+    """
+    log = QueryLog.objects.select_for_update(of=("self",)).select_related("project").get(pk=log_id)
+    LogRefused.raise_for(rules.runs_refusal(log), code="no_runs")
+    params = {"log_id": log.pk, "snapshot_id": snapshot.pk if snapshot else None}
+    title = f"Make runs of what {log.name} has"
+    return enqueue(kind=MAKE_RUNS, params=params, project=log.project, actor=actor, at=at, title=title[:200])
 
 
 def _traffic(query: Query) -> list[dict[str, Any]]:

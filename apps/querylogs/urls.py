@@ -14,6 +14,7 @@ pages = [
     path("names/<int:pk>/remove/", views.name_remove, name="name-remove"),
     path("<int:pk>/", views.log_page, name="log"),
     path("<int:pk>/clicks.run", views.clicks, name="clicks"),
+    path("<int:pk>/runs/", views.runs, name="runs"),
     path("<int:pk>/close/", views.close, name="close"),
     path("<int:pk>/<int:position>/", views.read, name="read"),
 ]
@@ -27,5 +28,6 @@ api = [
     path("<int:pk>/offered/", views_api.OfferedList.as_view(), name="offered"),
     path("<int:pk>/offered/<int:position>/", views_api.OfferedStep.as_view(), name="decide"),
     path("<int:pk>/clicks.run", views_api.LogClicks.as_view(), name="clicks"),
+    path("<int:pk>/runs/", views_api.LogRuns.as_view(), name="runs"),
     path("<int:pk>/close/", views_api.LogClose.as_view(), name="close"),
 ]

@@ -16,7 +16,7 @@ from apps.common.web.api import CURSOR, PAGING, given_in, newest_first, newest_p
 from apps.common.web.forms import ChoiceField, body_fields, checked
 from apps.querylogs import actions
 from apps.querylogs.enums import Band, OfferState, Outcome, Plan
-from apps.querylogs.forms import DecideForm
+from apps.querylogs.forms import DecideForm, RunsForm
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
 from apps.querylogs.rules import MOST_NAME
 from apps.querylogs.selectors import logs as selectors
@@ -52,7 +52,7 @@ class OfferedOut(serializers.ModelSerializer[OfferedQuery]):
         model = OfferedQuery
         fields = (
             "position", "text", "masks", "doubts", "spellings", "band", "outcome", "searches", "people", "nothing",
-            "again", "clicks", "first_week", "last_week", "chance", "state", "query", "note",
+            "again", "clicks", "first_week", "last_week", "chance", "history", "state", "query", "note",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -62,6 +62,22 @@ class OfferedStepInput(serializers.Serializer):
 
     def get_fields(self) -> dict[str, Any]:
         return body_fields(DecideForm)
+
+
+class RunsFromLogInput(serializers.Serializer):
+    """The documents in which what systems returned is located."""
+
+    snapshot = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        default="",
+        max_length=80,
+        help_text="As `corpus@number`. Empty: the passages that were returned become a corpus, “as returned”.",
+    )
+
+
+class RunsFromLogOut(serializers.Serializer):
+    job = serializers.IntegerField(help_text="Its result has the runs.")
 
 
 class MaskedNameOut(serializers.ModelSerializer[MaskedName]):
@@ -137,6 +153,17 @@ class LogClose(LogStep):
         log = selectors.log_in(self.project, pk)
         actions.close_log(log_id=log.pk, actor=self.member.user, at=timezone.now())
         return Response(QueryLogOut(selectors.log_in(self.project, pk)).data)
+
+
+class LogRuns(LogStep):
+    """Makes a run of each system from what it returned for the queries that were kept, in a job."""
+
+    @extend_schema(operation_id="query_log_runs", request=RunsFromLogInput, responses={202: RunsFromLogOut})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        log = selectors.log_in(self.project, pk)
+        form = checked(RunsForm(given_in(request.data, RunsFromLogInput), project=self.project))
+        job = actions.request_runs(log_id=log.pk, **form.cleaned_data, actor=self.member.user, at=timezone.now())
+        return Response({"job": job.pk}, status=202)
 
 
 class LogClicks(LogView):

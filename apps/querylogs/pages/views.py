@@ -13,7 +13,7 @@ from apps.common.errors import Refusal
 from apps.common.text.wording import plural
 from apps.querylogs import actions
 from apps.querylogs.enums import OfferState
-from apps.querylogs.forms import MASK, UNDO, DecideForm, NamesForm
+from apps.querylogs.forms import MASK, UNDO, DecideForm, NamesForm, RunsForm
 from apps.querylogs.models import OfferedQuery, QueryLog
 from apps.querylogs.presenters import reading_context
 from apps.querylogs.selectors import logs as selectors
@@ -39,8 +39,15 @@ def log_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     position = later or waiting.first()
     if position is None:
         tally = selectors.tally_of(selectors.offered_in(log))
-        has_clicks = next(selectors.clicks_as_run(log), "") != ""
-        return render(request, "querylogs/done.html", {"log": log, "tally": tally, "has_clicks": has_clicks})
+        context = {
+            "log": log,
+            "tally": tally,
+            "has_clicks": next(selectors.clicks_as_run(log), "") != "",
+            "systems": selectors.systems_in(log),
+            "form": RunsForm(project=project),
+            "runs": selectors.runs_of(log),
+        }
+        return render(request, "querylogs/done.html", context)
     return redirect("querylogs:read", slug=project.slug, pk=log.pk, position=position)
 
 
@@ -85,6 +92,19 @@ def clicks(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     answer = HttpResponse("".join(selectors.clicks_as_run(log)), content_type="text/plain; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="clicks-{log.pk}.run"'
     return answer
+
+
+@require_POST
+@member_view(Role.LEAD)
+def runs(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Make runs of what systems returned, in a job."""
+    log = selectors.log_in(project, pk)
+    form = RunsForm(request.POST, project=project)
+    if not form.is_valid():
+        messages.error(request, "These documents are not there any more. Choose others.")
+        return redirect("querylogs:log", slug=project.slug, pk=log.pk)
+    job = actions.request_runs(log_id=log.pk, **form.cleaned_data, actor=user_of(request), at=timezone.now())
+    return redirect("jobs:job", slug=project.slug, pk=job.pk)
 
 
 @require_POST

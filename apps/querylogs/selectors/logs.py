@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from statistics import median
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
@@ -15,6 +16,7 @@ from apps.queries.models import Query, Source
 from apps.queries.selectors import live_queries, sources_in, valid_permission
 from apps.querylogs.enums import OfferState
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
+from apps.retrieval.models import Run
 
 SHOWN_NEAR = 3
 
@@ -132,3 +134,38 @@ def traffic_of(offered: OfferedQuery) -> dict[str, Any]:
         "chance": offered.chance,
         "weeks": weeks,
     }
+
+
+class SystemRow(NamedTuple):
+    """What a system returned for the queries that were kept, by its name; the median in milliseconds, None for none."""
+
+    name: str
+    queries: int
+    passages: int
+    unknown: int
+    median: float | None
+
+
+def systems_in(log: QueryLog) -> list[SystemRow]:
+    kept = OfferedQuery.objects.filter(log=log, state=OfferState.KEPT).exclude(returned={})
+    told: dict[str, list[dict[str, Any]]] = {}
+    for returned in kept.values_list("returned", flat=True):
+        for name, one in returned.items():
+            told.setdefault(name, []).append(one)
+    rows = []
+    for name, results in sorted(told.items()):
+        times = [one["milliseconds"] for one in results if one["milliseconds"] is not None]
+        passages = sum(len(one["passages"]) for one in results)
+        unknown = sum(one["unknown"] for one in results)
+        rows.append(SystemRow(name, len(results), passages, unknown, median(times) if times else None))
+    return rows
+
+
+def runs_of(log: QueryLog) -> QuerySet[Run]:
+    """The runs that were made of it, newest first."""
+    return Run.objects.filter(project=log.project, origin__startswith=origin_of(log)).order_by("-pk")
+
+
+def origin_of(log: QueryLog) -> str:
+    """How the origin of the runs of a log begins."""
+    return f"Search log {log.pk}, {log.name}: "
