@@ -154,7 +154,7 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     },
 }
 # A corpus that has not changed since its newest snapshot is found, and not frozen again.
-TAKEN_AS = {"corpus-api:snapshots": {409}}
+TAKEN_AS = {"corpus-api:snapshots": {409}, "querylogs-api:runs": {409}}
 WITHOUT_A_BODY = {
     "none is read": (
         "people-api:judge-myself people-api:revoke-invitation settings-api:archive settings-api:bring-back "

@@ -25,8 +25,7 @@ from apps.querylogs import actions, rules
 from apps.querylogs.enums import LEAST_PEOPLE, USUAL_PEOPLE, Plan
 from apps.querylogs.execution.drawing import KIND, Drawn, draw_log, preview_log
 from apps.querylogs.models import QueryLog
-from apps.querylogs.presenters import mapping_context
-from apps.querylogs.selectors.logs import is_permitted
+from apps.querylogs.selectors.logs import is_permitted, mapping_context
 
 USUAL_OFFERED = 200
 

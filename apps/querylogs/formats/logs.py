@@ -11,6 +11,7 @@ import secrets
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
@@ -107,11 +108,11 @@ class Results:
         return number
 
     def add_text(self, text: str) -> int:
-        content = text.encode("utf-8", "replace")
+        content = _storable(text).encode()
         digest = hashlib.blake2b(content, key=self._key, digest_size=12).digest()
         if (number := self._texts.get(digest)) is None:
             number = self._texts[digest] = len(self._ends) - 1
-            self._file.seek(0, 2)
+            self._file.seek(self._ends[-1])
             self._file.write(content)
             self._ends.append(self._ends[-1] + len(content))
         return number
@@ -268,6 +269,10 @@ MOST_SYSTEMS = 8
 Codes64 = NDArray[np.uint64]
 
 
+def _storable(text: str) -> str:
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
 def _traces(source: TableFile, names: Names) -> LogTable:
     """The searches of traces as rows. The first search for a query in a trace counts; others are events after it."""
     errors, results = ErrorList(limit=0), Results()
@@ -294,11 +299,13 @@ class _Searches:
         self.spans = 0
         self.left_out = Counter[str]()
         self._key = secrets.token_bytes(32)
+        self._code = lru_cache(maxsize=10_000)(self._keyed)  # the spans of a trace follow each other
+        self._last = (0, 0, 0)
         self._systems = dict[str, int]()
         self._told_in, self._people, self._conversations = array("Q"), array("Q"), array("Q")
         self._rows: tuple[array[Any], ...] = tuple(array(kind) for kind in "QqqqqqdQ")
 
-    def _code(self, value: str) -> int:
+    def _keyed(self, value: str) -> int:
         digest = hashlib.blake2b(value.encode("utf-8", "replace"), key=self._key, digest_size=8).digest()
         return int.from_bytes(digest, "little") or 1
 
@@ -307,9 +314,11 @@ class _Searches:
         trace = self._code(span.trace or f" {self.spans}")
         person, conversation = span.person, span.conversation
         if person or conversation:
-            self._told_in.append(trace)
-            self._people.append(self._code(person) if person else 0)
-            self._conversations.append(self._code(conversation) if conversation else 0)
+            told = (trace, self._code(person) if person else 0, self._code(conversation) if conversation else 0)
+            if told != self._last:
+                self._last = told
+                for column, value in zip((self._told_in, self._people, self._conversations), told, strict=True):
+                    column.append(value)
         is_rerank = span.kind == RERANKER
         if span.kind not in {RETRIEVER, RERANKER}:
             self.left_out[KINDS_NOT_READ.get(span.kind, OTHER)] += 1
@@ -417,6 +426,8 @@ class _Searches:
         least = min(FEWEST_WITH_FIELD, max(1, int(counts.sum()) // 20))
         often = set(np.argsort(-counts, kind="stable")[:MOST_SYSTEMS].tolist())
         return [
-            mask(" ".join(name.split())[:80], names).text if number in often and counts[number] >= least else "other"
+            mask(" ".join(_storable(name).split())[:80], names).text
+            if number in often and counts[number] >= least
+            else "other"
             for name, number in self._systems.items()
         ]

@@ -18,7 +18,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.json_lists import read_list, read_objects
 from apps.common.files.json_tables import first_object, is_json
 from apps.common.files.parquet import MAGIC, is_parquet, parquet_names, parquet_records
-from apps.common.files.tabular import BLOCK_BYTES, CAPS, TableFile
+from apps.common.files.tabular import BLOCK_BYTES, CAPS, TableFile, read_lines
 
 RETRIEVER, RERANKER = "RETRIEVER", "RERANKER"
 MOST_PASSAGES, MOST_LETTERS, MOST_DEPTH = 100, 100_000, 6
@@ -97,6 +97,7 @@ _LISTS = (
     "output", "data", "value",
 )  # fmt: skip
 _WITHIN = ("document", "node", "payload", "_source", "chunk", "passage")
+_PLAIN = frozenset({"id", "content", "score"})
 _IDS = ("id", "doc_id", "document_id", "chunk_id", "id_", "_id", "node_id", "key")
 _TEXTS = ("content", "page_content", "text", "body", "chunk_text", "passage_text")
 _SCORES = ("score", "relevance_score", "similarity", "_score")
@@ -110,19 +111,19 @@ def _tree(values: Attributes) -> dict[str, Any]:
         node = tree
         for name in outer:
             inner = node.get(name)
-            if not isinstance(inner, dict):
+            if type(inner) is not dict:
                 inner = node[name] = {}
             node = inner
-        earlier = node.get(last)
-        node[last] = {**earlier, **_tree(value)} if isinstance(earlier, dict) and isinstance(value, Mapping) else value
-        if isinstance(value, Mapping) and not isinstance(earlier, dict):
-            node[last] = _tree(value)
+        if isinstance(value, dict):
+            earlier = node.get(last)
+            value = {**(earlier if isinstance(earlier, dict) else {}), **_tree(value)}
+        node[last] = value
     return tree
 
 
 def _at(tree: Any, path: str) -> Any:
     for name in path.split("."):
-        tree = tree.get(name) if isinstance(tree, Mapping) else None
+        tree = tree.get(name) if isinstance(tree, dict) else None
     return tree
 
 
@@ -138,7 +139,7 @@ def _opened(value: Any) -> Any:
 
 def _first_text(values: Attributes, names: Iterable[str]) -> str:
     for name in names:
-        if (value := _plain(values.get(name))) not in (None, ""):
+        if name in values and (value := _plain(values[name])) not in (None, ""):
             return str(value)
     return ""
 
@@ -155,9 +156,9 @@ def _words(value: Any, depth: int = 0) -> str:
     if depth > MOST_DEPTH:
         return ""
     if isinstance(value, list):
-        asked = [one for one in value if not isinstance(one, Mapping) or one.get("role", "user") in {"user", "human"}]
+        asked = [one for one in value if not isinstance(one, dict) or one.get("role", "user") in {"user", "human"}]
         return next((words for one in reversed(asked) if (words := _words(one, depth + 1))), "")
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         found = next((words for name in _WORDS if (words := _words(value.get(name), depth + 1))), "")
         return found or (_words(next(iter(value.values())), depth + 1) if len(value) == 1 else "")
     return ""
@@ -170,11 +171,11 @@ def _first_list(tree: Attributes, paths: Iterable[str]) -> list[Passage] | None:
 def _listed(value: Any, depth: int = 0) -> list[Passage] | None:
     """The passages of a list, of an object that has one, or whose names are numbers; None for anything else."""
     value = _opened(value)
-    if isinstance(value, Mapping) and value and all(name.isdecimal() for name in value):
+    if isinstance(value, dict) and value and all(name.isdecimal() for name in value):
         value = [value[name] for name in sorted(value, key=int)]
     if isinstance(value, list):
         return [_passage(one) for one in value[:MOST_PASSAGES] if one is not None]
-    if isinstance(value, Mapping) and depth < MOST_DEPTH:
+    if isinstance(value, dict) and depth < MOST_DEPTH:
         return next((found for name in _LISTS if (found := _listed(value.get(name), depth + 1)) is not None), None)
     return None
 
@@ -189,6 +190,9 @@ def passages_in(cell: str) -> list[Passage]:
 
 def _passage(value: Any) -> Passage:
     """A result as a text, an object, or an object with its score beside it."""
+    known = value.get("document") if isinstance(value, dict) else None
+    if isinstance(known, dict) and known.keys() <= _PLAIN and isinstance(text := known.get("content"), str):
+        return Passage(str(known.get("id", ""))[:300], text[:MOST_LETTERS], _number(known.get("score")))
     score, value = None, _opened(value)
     if isinstance(value, list) and len(value) == 2:
         value, score = value[0], value[1]
@@ -196,12 +200,12 @@ def _passage(value: Any) -> Passage:
         return Passage(
             "", "" if value.startswith("<") and value.endswith(">") else value[:MOST_LETTERS], _number(score)
         )
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return Passage("", "")
     value = _tree(value) if any("." in str(name) for name in value) else value
-    inner = next((one for name in _WITHIN if isinstance(one := _opened(value.get(name)), Mapping)), {})
+    inner = next((one for name in _WITHIN if isinstance(one := _opened(value.get(name)), dict)), {})
     metadata = _opened(inner.get("metadata") or value.get("metadata"))
-    places = [inner, value, metadata if isinstance(metadata, Mapping) else {}]
+    places = [inner, value, metadata if isinstance(metadata, dict) else {}]
     found = next((str(one[name]) for one in places for name in _IDS if isinstance(one.get(name), str | int)), "")
     text = next((one[name] for one in places[:2] for name in _TEXTS if isinstance(one.get(name), str)), "")
     scores = (_number(one.get(name)) for one in (inner, value) for name in _SCORES)
@@ -217,9 +221,10 @@ _ANY = frozenset(f"{kind}{end}" for kind in ("string", "int", "double", "bool") 
 
 def _plain(value: Any) -> Any:
     """A value of OTLP's JSON as it was given; any other value as it is."""
-    if not isinstance(value, Mapping) or len(value) != 1:
+    if type(value) is not dict or len(value) != 1:
         return value
-    (name, inner), *_ = value.items()
+    name = next(iter(value))
+    inner = value[name]
     if name in _ANY:
         return inner
     if name in {"arrayValue", "array_value"}:
@@ -230,6 +235,7 @@ def _plain(value: Any) -> Any:
 
 
 _KINDS = ("openinference.span.kind", "langfuse.observation.type", "gen_ai.operation.name")
+_OF_OPENINFERENCE = frozenset({RETRIEVER, RERANKER, "LLM", "CHAIN", "EMBEDDING", "TOOL", "AGENT"})
 _SAME = {"RETRIEVAL": RETRIEVER, "RETRIEVE": RETRIEVER, "RERANK": RERANKER, "RERANKING": RERANKER}
 
 
@@ -239,8 +245,8 @@ def _kind(name: str, values: Attributes, told: str = "") -> str:
         if key in values:
             told = str(_plain(values[key]))
             break
-    kind = _SAME.get(told := told.upper().rpartition(".")[2], told)
-    if kind not in {RETRIEVER, RERANKER} and any(key.startswith("gen_ai.retrieval.") for key in values):
+    kind = told if told in _OF_OPENINFERENCE else _SAME.get(told := told.upper().rpartition(".")[2], told)
+    if kind not in _OF_OPENINFERENCE and any(key.startswith("gen_ai.retrieval.") for key in values):
         kind = RETRIEVER
     if kind in {RETRIEVER, "SPAN"} and "rerank" in name.lower():
         kind = RERANKER
@@ -278,7 +284,7 @@ _ANSWER = re.compile(rb'\s*\{\s*"data"\s*:\s*\[\s*\{.*"(?:traceId|trace_id|obser
 def _shape(record: Attributes) -> str:
     if "resourceSpans" in record or "resource_spans" in record:
         return "otlp"
-    if "context.trace_id" in record or isinstance(record.get("context"), Mapping):
+    if "context.trace_id" in record or isinstance(record.get("context"), dict):
         return "openinference"
     if isinstance(record.get("observations"), list) or ({"traceId", "trace_id"} & set(record) and "type" in record):
         return "langfuse"
@@ -316,7 +322,23 @@ def _records(source: TableFile, errors: ErrorList) -> Iterator[Attributes]:
     elif _ANSWER.match(head):
         yield from (record for _, record in read_list(source, errors, field="data"))
     else:
-        yield from (record for _, record in read_objects(source, errors))
+        yield from (
+            _lines(source, errors)
+            if head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{")
+            else (record for _, record in read_objects(source, errors))
+        )
+
+
+def _lines(source: TableFile, errors: ErrorList) -> Iterator[Attributes]:
+    """An object a line. Doubled names do not matter here, and requests are long: so by the library alone."""
+    for number, line in read_lines(source):
+        try:
+            record = json.loads(line) if line.strip() else {}
+        except (ValueError, RecursionError):
+            errors.add(source.error(number, "", "", "this is not JSON"))
+            continue
+        if isinstance(record, dict):
+            yield record
 
 
 def _field(record: Attributes, *names: str) -> Any:
@@ -331,8 +353,10 @@ def spans_of_request(request: Attributes) -> Iterator[Span]:
                 values = {one.get("key", ""): one.get("value") for one in span.get("attributes", ())}
                 name, kind = str(span.get("name", "")), ""
                 kind = _kind(name, values)
-                if kind in {RETRIEVER, RERANKER}:
-                    values = {key: _plain(value) for key, value in values.items()}
+                if kind != RETRIEVER and kind != RERANKER:
+                    yield Span(str(span.get("traceId") or span.get("trace_id") or ""), name, kind, values)
+                    continue
+                values = {key: _plain(value) for key, value in values.items()}
                 yield Span(
                     str(_field(span, "traceId", "trace_id") or ""),
                     name,
@@ -416,14 +440,14 @@ def _of_any(value: Any) -> Any:
 
 def _of_openinference(record: Attributes) -> Span:
     context = record.get("context")
-    context = context if isinstance(context, Mapping) else {}
+    context = context if isinstance(context, dict) else {}
     given = _opened(record.get("attributes"))
-    values = dict(given) if isinstance(given, Mapping) else {}
+    values = dict(given) if isinstance(given, dict) else {}
     prefix = "attributes."
     values |= {key.removeprefix(prefix): value for key, value in record.items() if key.startswith(prefix)}
     values = {key: value for key, value in values.items() if value not in (None, "")}
     status = record.get("status")
-    code = record.get("status_code") or (status.get("status_code") if isinstance(status, Mapping) else "")
+    code = record.get("status_code") or (status.get("status_code") if isinstance(status, dict) else "")
     name, tree = str(record.get("name", "")), _tree(values)
     told = _at(tree, "openinference.span.kind") or record.get("span_kind") or ""
     flat = {key: value for key in (*NAMES_OF_PEOPLE, *_KINDS[1:]) if (value := _at(tree, key)) not in (None, "")}
@@ -450,14 +474,14 @@ def _of_langfuse(record: Attributes) -> Iterator[Span]:
     else:
         yield _of_observation(record, trace)
     for one in inner if isinstance(inner, list) else ():
-        if isinstance(one, Mapping):  # an export without its observations names them by id
+        if isinstance(one, dict):  # an export without its observations names them by id
             yield _of_observation(one, str(_field(one, "traceId", "trace_id") or trace))
 
 
 def _of_observation(record: Attributes, trace: str) -> Span:
     metadata = _opened(record.get("metadata"))
-    attributes = _opened(metadata.get("attributes")) if isinstance(metadata, Mapping) else None
-    values = dict(attributes) if isinstance(attributes, Mapping) else {}
+    attributes = _opened(metadata.get("attributes")) if isinstance(metadata, dict) else None
+    values = dict(attributes) if isinstance(attributes, dict) else {}
     values |= {name: value for name in _KEPT if (value := record.get(name)) not in (None, "")}
     name = str(record.get("name") or "")
     return Span(

@@ -13,7 +13,7 @@ from apps.querylogs.rules import MOST_OFFERED
 
 class Command(ImportCommand):
     help = (
-        "Draw queries from a search log, to be read on the page before they enter the project. Nothing else is kept of"
+        "Draw queries from a search log or from traces, to be read on the page before they enter the project. Nothing else is kept of"
         " the log, and the file itself is not touched."
     )
     kind = "log"
