@@ -1,19 +1,31 @@
 """From traces of a running system to queries, runs and conversations."""
 
+import io
 import json
 from datetime import timedelta
 
 import pytest
 
+from apps.accounts.models import Project
 from apps.common.errors import Refusal
-from apps.corpus.models import Corpus
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import TableFile
+from apps.corpus.actions.corpora import create_corpus, import_blocks
+from apps.corpus.execution.freezing import snapshot_as_it_is
+from apps.corpus.formats.rows import BlockRow
+from apps.corpus.models import Corpus, Snapshot
 from apps.jobs.enums import JobState
+from apps.metrics.by_text.index import RUN
+from apps.queries.core.masking import mask
 from apps.queries.models import Query
 from apps.querylogs import actions
-from apps.querylogs.formats.spans import passages_in
+from apps.querylogs.execution.drawing import located_in
+from apps.querylogs.formats.logs import Results
+from apps.querylogs.formats.spans import Passage, passages_in
 from apps.querylogs.models import OfferedQuery, QueryLog
 from apps.retrieval.models import Ranking, Run
 from tests.factories import AT, lead_of, make_project
+from tests.metrics.by_text.real_windows import answers_of, windows_of
 from tests.queries.factories import make_permission, make_source
 from tests.querylogs.factories import FORMS, START, Searched, draw, otlp_json, otlp_request, upload
 from tests.running_jobs import run_jobs
@@ -308,3 +320,34 @@ def test_a_file_without_spans_says_so_and_shows_nothing_of_it(content):
     assert item.plan["errors"][0]["message"] in {
         "The file has no spans that can be read.", "the file is cut off",
     }  # fmt: skip
+
+
+def frozen(project: Project, documents: list[list[str]]) -> Snapshot:
+    """The documents, each of several passages."""
+    lead = lead_of(project)
+    corpus = create_corpus(project=project, name="cloud.gov", actor=lead, at=AT)
+    rows = [
+        BlockRow(1, f"{place}-{number}", f"doc-{place}", "", text)
+        for place, document in enumerate(documents)
+        for number, text in enumerate(document)
+    ]
+    source = TableFile("answers", io.BytesIO())
+    import_blocks(corpus_id=corpus.pk, rows=rows, source=source, errors=ErrorList(), actor=lead, at=AT)
+    return snapshot_as_it_is(corpus_id=corpus.pk, actor=lead, at=AT)
+
+
+def test_passages_of_four_chunkings_of_real_documents_are_located(shared_data):
+    """Raw for the page before the draw, and with their masks as runs have them."""
+    documents = answers_of(shared_data).documents
+    snapshot = frozen(make_project(), documents)
+
+    for size, overlap in ((50, 0.0), (100, 0.5), (200, 0.0), (400, 0.5)):
+        cut = windows_of(documents, size, overlap)
+        windows = [one.text for one in cut if one.last - one.first >= RUN]
+        assert len(windows) >= len(cut) - 1  # a last word alone is no passage
+        for texts in (windows, [mask(text).text for text in windows]):
+            results = Results()
+            results.add([Passage("", text) for text in texts])
+            by_id, by_text = located_in(snapshot, results)
+            assert not by_id.any()
+            assert by_text.mean() == 1, (size, overlap)

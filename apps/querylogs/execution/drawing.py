@@ -18,6 +18,7 @@ from apps.corpus.models import Block, Document, Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.corpus.selectors.import_kinds import FileToImport, SettledChoice, settled_choice
 from apps.corpus.selectors.search import words_found
+from apps.metrics.by_text.index import RUN
 from apps.queries.core.masking import MASK, Names, mask
 from apps.queries.selectors import live_queries
 from apps.querylogs.core.columns import (
@@ -31,6 +32,7 @@ from apps.querylogs.core.columns import (
     PERSON,
     RESULTS,
     ROLES,
+    SYSTEM,
     TEXT,
     TIME,
     Search,
@@ -198,6 +200,8 @@ def _located_figures(project: Project, reading: Reading, results: Results) -> di
             text = results.passage(number).text
             begins = mask(" ".join(text.split())[:MASKED], names).text[:BEGINNING]
             reason = "not in your documents" if text else "id of no passage, no text sent"
+            if text and len(words_of(text)) < RUN:
+                reason = "too short to tell"
             missing.append({"begins": begins, "reason": reason, "queries": int(weight[number])})
     no_text = sum(not results.passage(number).text for number in np.flatnonzero(lost).tolist())
     return {
@@ -259,6 +263,7 @@ def _shown(role: str, text: str, search: Search, people: dict[str, int]) -> str:
         OBJECT: plural(len(search.objects), "document") if search.objects else "none",
         COUNT: f"{search.times:,}",
         CONVERSATION: "joined" if search.conversation else "none",
+        SYSTEM: "a name" if search.system else "none",
         PASSAGES: "a list" if search.passages else "none",
         MILLISECONDS: "unknown" if search.milliseconds is None else f"{search.milliseconds:,.0f}",
     }.get(role, "not kept")
