@@ -118,7 +118,7 @@ RIGHTS: dict[str, Rows] = {
     "querylogs": {
         **read(LEADS, "list log clicks"),
         **form(LEADS, "names read"),
-        **write(LEADS, "close name-remove runs"),
+        **write(LEADS, "close name-remove runs received"),
     },
     "retrieval": {
         **read(MEMBERS, "overview runs pool"),
@@ -206,6 +206,7 @@ RIGHTS: dict[str, Rows] = {
         **write(LEADS, "retire-gate change-bound make-badge revoke-badge"),
     },
     "badges": read(ANYBODY, "badge"),
+    "traces": write(NOBODY, "receive"),
     "people-api": {
         **read(MEMBERS, "people"),
         **form(LEADS, "invitations"),
@@ -239,7 +240,7 @@ RIGHTS: dict[str, Rows] = {
     "querylogs-api": {
         **read(LEADS, "list log offered clicks"),
         **form(LEADS, "names"),
-        **write(LEADS, "decide close name-remove runs"),
+        **write(LEADS, "decide close name-remove runs received"),
     },
     "retrieval-api": {
         **read(WATCHERS, "pool reach"),

@@ -1,10 +1,12 @@
 """Actions on search logs: what was drawn is offered, read, and kept or not."""
 
 import json
+import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import ProtectedError
 from django.utils.text import slugify
@@ -13,7 +15,7 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.common.text.wording import plural
-from apps.corpus.actions.imports import discard_import
+from apps.corpus.actions.imports import discard_import, start_import
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import, Snapshot
 from apps.jobs.actions.jobs import enqueue
@@ -26,7 +28,8 @@ from apps.queries.enums import SourceKind
 from apps.queries.models import CONVERSATION, Query, Source
 from apps.queries.selectors import names_in
 from apps.querylogs import rules
-from apps.querylogs.enums import TRAFFIC, OfferState
+from apps.querylogs.enums import TRAFFIC, USUAL_OFFERED, USUAL_PEOPLE, OfferState, Plan
+from apps.querylogs.execution import received
 from apps.querylogs.execution.drawing import KIND, Drawn
 from apps.querylogs.execution.returned import MAKE_RUNS
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
@@ -303,12 +306,34 @@ def remove_name(*, name: MaskedName, actor: User, at: datetime) -> None:
 
 @periodic_task("querylogs.unread", every=timedelta(hours=1))
 def delete_unread(at: datetime) -> None:
-    """Close the logs whose time to be read is over, and delete files from which nobody has drawn within a day."""
+    """Close the logs whose time to be read is over, and delete files from which nobody has drawn in time."""
+    received.forget(at)
     for pk in QueryLog.objects.filter(closed_at=None, expires_at__lte=at).values_list("pk", flat=True):
         close_log(log_id=pk, actor=None, at=at)
     waiting = Import.objects.filter(kind=KIND, state__in=[ImportState.READY, ImportState.FAULTY])
     for item in waiting.filter(created_at__lte=at - UNDRAWN_FOR).select_related("created_by"):
         discard_import(import_id=item.pk, actor=item.created_by, at=at)
+
+
+def take_received(*, project: Project, actor: User, at: datetime) -> Import:
+    """Make a waiting import of the traces that the project's systems have sent. Raises LogRefused without any."""
+    path = received.taken(project)
+    if path is None:
+        raise LogRefused("No traces have come in since they were taken last.", code="nothing_received")
+    options = {
+        "name": f"Traces of {at:%-d %B %Y}",
+        "source": "",
+        "people": USUAL_PEOPLE,
+        "wanted": USUAL_OFFERED,
+        "plan": Plan.BALANCED.value,
+        "seed": secrets.randbelow(9_000) + 1_000,
+        "first_row": "",
+    }
+    with path.open("rb") as stream:
+        file = UploadedFile(stream, name=f"traces-{at:%Y-%m-%d}.jsonl", size=path.stat().st_size)
+        item = start_import(project=project, kind=KIND, file=file, options=options, actor=actor, at=at)
+    path.unlink()
+    return item
 
 
 class LogsOnPermissions:

@@ -22,12 +22,10 @@ from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, Impo
 from apps.queries.core.masking import mask
 from apps.queries.models import Source
 from apps.querylogs import actions, rules
-from apps.querylogs.enums import LEAST_PEOPLE, USUAL_PEOPLE, Plan
+from apps.querylogs.enums import LEAST_PEOPLE, USUAL_OFFERED, USUAL_PEOPLE, Plan
 from apps.querylogs.execution.drawing import KIND, Drawn, draw_log, preview_log
 from apps.querylogs.models import QueryLog
 from apps.querylogs.selectors.logs import is_permitted, mapping_context
-
-USUAL_OFFERED = 200
 
 
 def name_of_log(filename: str) -> str:

@@ -414,6 +414,28 @@ def spans_of_bytes(message: bytes) -> Iterator[Span]:
     return (_of_message(span) for res in request.resource_spans for scope in res.scope_spans for span in scope.spans)
 
 
+def spans_of_body(body: bytes, *, is_json: bool) -> Iterator[Span]:
+    """The spans of an export request. Raises ValueError, with a sentence, for anything else."""
+    if not is_json:
+        return spans_of_bytes(body)
+    try:
+        request = json.loads(body)
+        return iter(list(spans_of_request(request)))
+    except (ValueError, RecursionError, AttributeError, TypeError) as error:
+        raise ValueError("This is no ExportTraceServiceRequest in JSON.") from error
+
+
+def as_response(rejected: int, reason: str) -> bytes:
+    """An ExportTraceServiceResponse in protobuf; empty where all spans were taken."""
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+
+    answer = ExportTraceServiceResponse()
+    if rejected:
+        answer.partial_success.rejected_spans, answer.partial_success.error_message = rejected, reason
+    content: bytes = answer.SerializeToString()
+    return content
+
+
 def spans_of_protobuf(message: bytes, source: TableFile, errors: ErrorList) -> Iterator[Span]:
     """The same of a file, where what cannot be read is counted."""
     try:

@@ -19,6 +19,7 @@ from apps.common.text.words import words_of
 from apps.queries.core.masking import BY_PEOPLE, with_masks
 from apps.querylogs import actions
 from apps.querylogs.enums import OfferState
+from apps.querylogs.execution import received
 from apps.querylogs.forms import MASK, UNDO, DecideForm, NamesForm, RunsForm
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
 from apps.querylogs.selectors import logs as selectors
@@ -30,8 +31,20 @@ READ_WRITE = ["GET", "HEAD", "POST"]
 @require_safe
 @member_view(Role.LEAD)
 def log_list(request: HttpRequest, project: Project) -> HttpResponse:
-    context = {"logs": selectors.logs_in(project), "names": selectors.names_in(project).count()}
+    context = {
+        "logs": selectors.logs_in(project),
+        "names": selectors.names_in(project).count(),
+        "waiting": received.waiting_in(project),
+    }
     return render(request, "querylogs/list.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def take_received(request: HttpRequest, project: Project) -> HttpResponse:
+    """Make an import of the traces that came in, and show what is in them."""
+    item = actions.take_received(project=project, actor=user_of(request), at=timezone.now())
+    return redirect("corpus:import", slug=project.slug, pk=item.pk)
 
 
 @require_safe
