@@ -7,7 +7,7 @@ elsewhere than the documents are; the others are language models, chains and emb
 have. Lines are export requests of fifty traces, as the Collector writes them. Karat reads them twice: for the page
 (masks, people, systems, and where each different passage is in the documents), and for the draw of 200 queries. The
 reference is one pass of Python's json module that keeps nothing. Each runs in a process of its own; seconds are of the
-wall, the peak is that of the process. Of a tenth of the spans too: what grows with them shows.
+processor, the peak is that of the process. Of a tenth of the spans too: what grows with them shows.
 """
 
 import argparse
@@ -18,7 +18,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,7 +38,8 @@ def blocks() -> list[str]:
 
 def returned(texts: list[str]) -> list[str]:
     """The passages of a system that cuts half of them over two blocks."""
-    cut = [f"{one.split(' ', 30)[-1]} {other.rsplit(' ', 30)[0]}" for one, other in zip(texts[::2], texts[1::2])]
+    pairs = zip(texts[::2], texts[1::2], strict=True)
+    cut = [f"{one.split(' ', 30)[-1]} {other.rsplit(' ', 30)[0]}" for one, other in pairs]
     return [*texts[: PASSAGES // 2], *cut]
 
 
@@ -127,10 +127,11 @@ def draw_queries(path: Path) -> str:
 
 def measured(name: str, path: Path) -> tuple[float, float, str]:
     """Seconds, peak in MiB, and what it found."""
-    began = time.perf_counter()
+    began = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, __file__, "--only", name, str(path)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    seconds = time.perf_counter() - began
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
     peak, found = done.stdout.split("\t")
     return seconds, float(peak), found.strip()
 

@@ -5,6 +5,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
@@ -351,3 +352,14 @@ def test_passages_of_four_chunkings_of_real_documents_are_located(shared_data):
             by_id, by_text = located_in(snapshot, results)
             assert not by_id.any()
             assert by_text.mean() == 1, (size, overlap)
+
+
+def test_the_command_line_reads_traces_too(tmp_path):
+    project = make_project()
+    file = tmp_path / "spans.pb"
+    file.write_bytes(FORMS["otlp.pb"](searched()))
+
+    lead_of(project)
+    call_command("import_log", str(file), project=project.slug)
+
+    assert QueryLog.objects.get(project=project).offered.count() == 2

@@ -317,8 +317,8 @@ class _Searches:
             told = (trace, self._code(person) if person else 0, self._code(conversation) if conversation else 0)
             if told != self._last:
                 self._last = told
-                for column, value in zip((self._told_in, self._people, self._conversations), told, strict=True):
-                    column.append(value)
+                for column, code in zip((self._told_in, self._people, self._conversations), told, strict=True):
+                    column.append(code)
         is_rerank = span.kind == RERANKER
         if span.kind not in {RETRIEVER, RERANKER}:
             self.left_out[KINDS_NOT_READ.get(span.kind, OTHER)] += 1
