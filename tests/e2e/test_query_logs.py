@@ -4,9 +4,12 @@ from datetime import timedelta
 from itertools import product
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from apps.queries.models import Query
+from apps.querylogs.execution import received
+from apps.querylogs.formats.spans import spans_of_body
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
 from apps.retrieval.models import Run
 from tests.e2e import looking
@@ -14,7 +17,7 @@ from tests.e2e.keyboard import Keyboard
 from tests.e2e.worlds import shared
 from tests.factories import lead_of, make_project
 from tests.queries.factories import make_query
-from tests.querylogs.factories import START, TERMS, VERBS, Searched, as_csv, phoenix_lines, searches
+from tests.querylogs.factories import START, TERMS, VERBS, Searched, as_csv, otlp_json, phoenix_lines, searches
 from tests.running_jobs import run_jobs
 from tests.triples.factories import make_snapshot as make_passages
 
@@ -142,4 +145,20 @@ def test_traces_become_queries_and_a_run_of_each_system_by_keys(new_context, liv
 
     assert {run.system.name for run in Run.objects.filter(project=project)} == {"assist-search", "assist-rerank"}
     assert Query.objects.filter(project=project).count() == log.offered.count() == 8
+    assert lead.pointers == []
+
+
+def test_traces_that_came_in_are_taken_by_a_key(new_context, live_server, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    project = make_project("Osterby docs")
+    found = [Searched("open the archive", [("", "Ask the desk.")], person=f"u{n}", trace=f"{n:032x}") for n in range(6)]
+    received.receive(project, spans_of_body(otlp_json(found), is_json=True), timezone.now())
+    lead = Keyboard(new_context(), live_server.url)
+    lead.sit_down(lead_of(project), f"/p/{project.slug}/queries/logs/")
+    looking.looks_well(lead.page, "traces-received")
+    lead.turn("t")
+
+    lead.reads("What is in this search log?")
+    expect(lead.page.get_by_text("18 spans")).to_be_visible()
+    assert received.waiting_in(project) is None
     assert lead.pointers == []
