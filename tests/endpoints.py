@@ -119,7 +119,7 @@ RIGHTS: dict[str, Rows] = {
     "querylogs": {
         **read(LEADS, "list log clicks"),
         **form(LEADS, "names read"),
-        **write(LEADS, "close name-remove"),
+        **write(LEADS, "close name-remove runs received"),
     },
     "retrieval": {
         **read(MEMBERS, "overview runs pool"),
@@ -207,6 +207,7 @@ RIGHTS: dict[str, Rows] = {
         **write(LEADS, "retire-gate change-bound make-badge revoke-badge"),
     },
     "badges": read(ANYBODY, "badge"),
+    "traces": write(NOBODY, "receive"),
     "people-api": {
         **read(MEMBERS, "people"),
         **form(LEADS, "invitations"),
@@ -240,7 +241,7 @@ RIGHTS: dict[str, Rows] = {
     "querylogs-api": {
         **read(LEADS, "list log offered clicks"),
         **form(LEADS, "names"),
-        **write(LEADS, "decide close name-remove"),
+        **write(LEADS, "decide close name-remove runs received"),
     },
     "retrieval-api": {
         **read(WATCHERS, "pool reach"),

@@ -54,9 +54,9 @@ RIGHTS: dict[str, dict[str, str]] = {
             "queries:new queries:change queries:source-new queries:source-edit queries:grant queries:revoke "
             "queries:edit queries:retire queries:settle queries:decide queries:variants"
         ),
-        "draw queries from a search log; read and keep them": (
+        "draw queries from a search log; read and keep them; make runs of what systems returned": (
             "querylogs:list querylogs:log querylogs:read querylogs:close querylogs:names querylogs:name-remove "
-            "querylogs:clicks"
+            "querylogs:clicks querylogs:runs querylogs:received"
         ),
     },
     "Systems, runs and pools": {

@@ -75,6 +75,7 @@ A_PERSON_SIGNS_IN = "sign-in, account and password of a person, which no token m
 A_TOKEN_MAKES_NONE = "a token that made tokens, secrets or webhooks would outlive its own end"
 A_BADGE_IS_PUBLIC = "whoever knows the address of a badge sees gates without signing in, after their token's end too"
 A_NAME_IS_TYPED = "ends a project for good: a person reads what goes and types its name"
+ONLY_MACHINES_SEND = "takes a token alone, at the address that OTLP has for it"
 OPERATORS = "operators have no token: one belongs to a project"
 A_SCREEN = "keeps a half-filled form, a key or a choice of a screen; nothing that others see"
 AN_AGENT_ASKS = "its tools are operations of the API"
@@ -82,6 +83,7 @@ ON_PAGES_ONLY: dict[str, str] = {
     "agents:mcp": AN_AGENT_ASKS,
     "dashboard:delete": A_NAME_IS_TYPED,
     "gates:make-badge": A_BADGE_IS_PUBLIC,
+    "traces:receive": ONLY_MACHINES_SEND,
     **dict.fromkeys(
         [
             "accounts:login",

@@ -110,6 +110,7 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
         "query_ids": [query_of(project).outside_id],
     },
     "querylogs-api:decide": lambda project: {"step": "reject", "note": "no search of ours"},
+    "querylogs-api:runs": lambda project: {"snapshot": ""},
     "querylogs-api:names": lambda project: {"names": ["Another name"]},
     "retrieval-api:runs": lambda project: {
         "snapshot": digest_of(project),
@@ -153,7 +154,7 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     },
 }
 # A corpus that has not changed since its newest snapshot is found, and not frozen again.
-TAKEN_AS = {"corpus-api:snapshots": {409}}
+TAKEN_AS = {"corpus-api:snapshots": {409}, "querylogs-api:runs": {409}}
 WITHOUT_A_BODY = {
     "none is read": (
         "people-api:judge-myself people-api:revoke-invitation settings-api:archive settings-api:bring-back "
@@ -165,7 +166,7 @@ WITHOUT_A_BODY = {
         "review-api:give-back gates-api:retire-gate gates-api:revoke-badge editions-api:run-again "
         "goldsets-api:slice-offers goldsets-api:retire-training goldsets-api:release goldsets-api:discard "
         "goldsets-api:public-sign goldsets-api:public-release review-api:candidate-answer review-api:bulk-undo "
-        "querylogs-api:close querylogs-api:name-remove"
+        "querylogs-api:close querylogs-api:name-remove querylogs-api:received"
     ),
     "roles": "people-api:roles",
     "grades, which somebody has given": "settings-api:scale",

@@ -43,7 +43,7 @@ NAMES = {
 }
 NO_CHANGES = (
     "editions_import_take editions_snapshot_take evaluations_rest_request pools_grow loaded_indexes_create_system "
-    "versions_freeze slices_draw public_texts_record"
+    "versions_freeze slices_draw public_texts_record query_log_runs"
 )
 CHANGES: dict[str, Callable[[Project], Body]] = {
     "queries-api:edit": lambda project: {

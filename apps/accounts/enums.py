@@ -16,6 +16,7 @@ class Scope(models.TextChoices):
     CORPUS_READ = "corpus:read", "read snapshots, passages and queries"
     CORPUS_WRITE = "corpus:write", "import passages and queries, freeze snapshots, redact, keep queries and sources"
     FAILURES_WRITE = "failures:write", "report searches that went wrong"
+    TRACES_WRITE = "traces:write", "send traces of searches"
     RUNS_READ = "runs:read", "read runs, pools and scores"
     RUNS_WRITE = "runs:write", "push runs and request scores"
     VERSIONS_READ = "versions:read", "read and export gold versions"

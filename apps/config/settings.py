@@ -347,6 +347,7 @@ MEDIA_ROOT = DATA_DIR / "files"
 
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = MOST_BYTES
+RECEIVE_TRACES = _flag("KARAT_RECEIVE_TRACES", False)
 UPLOAD_MAX_BYTES = int(os.environ.get("KARAT_UPLOAD_MAX_BYTES", str(2 * 1024**3)))
 # The web server collects a request here before a thread works on it.
 INCOMING_DIR = DATA_DIR / "incoming"

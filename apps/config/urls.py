@@ -85,6 +85,7 @@ urlpatterns = [
     path("", include((jobs.mail_pages, "mail"))),
     path("server/webhook/", include((jobs.server_webhook_pages, "server-webhook"))),
     path("", include((gates.badges, "badges"))),
+    path("", include((querylogs.receiver, "traces"))),
     path("p/<slug:slug>/", include(PROJECT_PAGES)),
     path("api/", include((dashboard.api, "api"))),
 ]

@@ -5,6 +5,9 @@ from django.db.models import Q
 from apps.accounts.models import Project
 from apps.queries.enums import Difficulty, PermissionScope, ReportState, SourceKind
 
+CONVERSATION = "conversation"
+"""The name in a query's metadata of the queries before it in a conversation."""
+
 
 class Source(models.Model):
     """The origin of queries, and the team's target for its share of the set."""
@@ -126,6 +129,12 @@ class Query(models.Model):
 
     def __str__(self) -> str:
         return self.outside_id
+
+    @property
+    def asked_before(self) -> list[str]:
+        """What was asked before it in the conversation that it is from, the oldest first, with its masks."""
+        told = self.metadata.get(CONVERSATION) if isinstance(self.metadata, dict) else None
+        return [text for text in told if isinstance(text, str)] if isinstance(told, list) else []
 
 
 IS_DECIDED = Q(decided_at__isnull=False, decided_by__isnull=False)

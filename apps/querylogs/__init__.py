@@ -1,1 +1,1 @@
-"""Search logs: masked, counted, sampled, and read by a person before a query enters."""
+"""Search logs and traces: masked, counted, sampled, and read by a person before a query enters."""

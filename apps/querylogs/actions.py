@@ -1,9 +1,12 @@
 """Actions on search logs: what was drawn is offered, read, and kept or not."""
 
+import json
+import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import ProtectedError
 from django.utils.text import slugify
@@ -12,19 +15,23 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.common.text.wording import plural
-from apps.corpus.actions.imports import discard_import
+from apps.corpus.actions.imports import discard_import, start_import
 from apps.corpus.enums import ImportState
-from apps.corpus.models import Import
+from apps.corpus.models import Import, Snapshot
+from apps.jobs.actions.jobs import enqueue
 from apps.jobs.execution.periodic import periodic_task
+from apps.jobs.models import Job
 from apps.queries.actions.queries import create_query, edit_query
 from apps.queries.actions.sources import Resting, create_source
 from apps.queries.core.masking import BY_PEOPLE, MASK, Names
 from apps.queries.enums import SourceKind
-from apps.queries.models import Query, Source
+from apps.queries.models import CONVERSATION, Query, Source
 from apps.queries.selectors import names_in
 from apps.querylogs import rules
-from apps.querylogs.enums import TRAFFIC, OfferState
+from apps.querylogs.enums import TRAFFIC, USUAL_OFFERED, USUAL_PEOPLE, OfferState, Plan
+from apps.querylogs.execution import received
 from apps.querylogs.execution.drawing import KIND, Drawn
+from apps.querylogs.execution.returned import MAKE_RUNS
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
 from apps.querylogs.selectors.logs import traffic_of
 from apps.querylogs.workflow import after
@@ -130,7 +137,7 @@ def keep(*, offered_id: int, actor: User, at: datetime, text: str = "", note: st
         outside_id=_free_id(project, text),
         text=text,
         source=log.source,
-        metadata={TRAFFIC: [traffic_of(offered)]},
+        metadata={TRAFFIC: [traffic_of(offered)]} | ({CONVERSATION: offered.history} if offered.history else {}),
         is_text_on_record=False,
         actor=actor,
         at=at,
@@ -211,18 +218,32 @@ def mask_words(
     if not names or not names.mask(offered.text)[1]:
         raise LogRefused(f"The query does not have the words “{words}”.", code="words_missing")
     waiting = OfferedQuery.objects.select_for_update(of=("self",)).filter(log=offered.log, state=OfferState.WAITING)
-    changed = []
+    changed, touched = [], []
     for one in waiting.order_by("position"):
         text, count = names.mask(one.text, as_kind=kind)
+        around = json.dumps([one.history, one.returned], ensure_ascii=False)
+        history, returned = _masked((one.history, one.returned), names, kind)
         if count:
             one.text, one.masks = text, [*one.masks, *[kind] * count]
             changed.append(one)
-    OfferedQuery.objects.bulk_update(changed, ["text", "masks"])
+        if count or json.dumps([history, returned], ensure_ascii=False) != around:
+            one.history, one.returned = history, returned
+            touched.append(one)
+    OfferedQuery.objects.bulk_update(touched, ["text", "masks", "history", "returned"])
     if listed:
         add_names(project=offered.log.project, names=[words], actor=actor, at=at)
     facts = {"kind": kind, "queries": len(changed), "listed": listed}
     record(project=offered.log.project, actor=actor, action="query_log.masked", obj=offered.log, after=facts, at=at)
     return sorted(changed, key=lambda one: one.pk != offered.pk)
+
+
+def _masked(value: Any, names: Names, kind: str) -> Any:
+    """The value with its texts masked; the names of its fields, and ids, stay."""
+    if isinstance(value, str):
+        return names.mask(value, as_kind=kind)[0]
+    if isinstance(value, dict):
+        return {name: inner if name == "id" else _masked(inner, names, kind) for name, inner in value.items()}
+    return [_masked(inner, names, kind) for inner in value] if isinstance(value, list | tuple) else value
 
 
 @transaction.atomic
@@ -235,7 +256,12 @@ def close_log(*, log_id: int, actor: User | None, at: datetime) -> QueryLog:
     log = QueryLog.objects.select_for_update().get(pk=log_id)
     LogRefused.raise_for(rules.open_refusal(log), code="log_closed")
     expired = log.offered.filter(state=OfferState.WAITING).update(
-        state=after(OfferState.WAITING, "expire"), text="", decided_by=actor, decided_at=at
+        state=after(OfferState.WAITING, "expire"),
+        text="",
+        history=[],
+        returned={},
+        decided_by=actor,
+        decided_at=at,
     )
     _forget_decided(log)
     log.closed_at = at
@@ -280,12 +306,34 @@ def remove_name(*, name: MaskedName, actor: User, at: datetime) -> None:
 
 @periodic_task("querylogs.unread", every=timedelta(hours=1))
 def delete_unread(at: datetime) -> None:
-    """Close the logs whose time to be read is over, and delete files from which nobody has drawn within a day."""
+    """Close the logs whose time to be read is over, and delete files from which nobody has drawn in time."""
+    received.forget(at)
     for pk in QueryLog.objects.filter(closed_at=None, expires_at__lte=at).values_list("pk", flat=True):
         close_log(log_id=pk, actor=None, at=at)
     waiting = Import.objects.filter(kind=KIND, state__in=[ImportState.READY, ImportState.FAULTY])
     for item in waiting.filter(created_at__lte=at - UNDRAWN_FOR).select_related("created_by"):
         discard_import(import_id=item.pk, actor=item.created_by, at=at)
+
+
+def take_received(*, project: Project, actor: User, at: datetime) -> Import:
+    """Make a waiting import of the traces that the project's systems have sent. Raises LogRefused without any."""
+    path = received.taken(project)
+    if path is None:
+        raise LogRefused("No traces have come in since they were taken last.", code="nothing_received")
+    options = {
+        "name": f"Traces of {at:%-d %B %Y}",
+        "source": "",
+        "people": USUAL_PEOPLE,
+        "wanted": USUAL_OFFERED,
+        "plan": Plan.BALANCED.value,
+        "seed": secrets.randbelow(9_000) + 1_000,
+        "first_row": "",
+    }
+    with path.open("rb") as stream:
+        file = UploadedFile(stream, name=f"traces-{at:%Y-%m-%d}.jsonl", size=path.stat().st_size)
+        item = start_import(project=project, kind=KIND, file=file, options=options, actor=actor, at=at)
+    path.unlink()
+    return item
 
 
 class LogsOnPermissions:
@@ -331,7 +379,23 @@ def _moved(offered: OfferedQuery, step: str, actor: User | None, at: datetime | 
 
 
 def _forget_decided(log: QueryLog) -> None:
-    log.offered.exclude(state=OfferState.WAITING).exclude(text="").update(text="")
+    """Delete the texts of what was decided; what systems returned for a kept query waits for its runs."""
+    decided = log.offered.exclude(state=OfferState.WAITING).exclude(text="")
+    decided.exclude(state=OfferState.KEPT).update(text="", history=[], returned={})
+    decided.filter(state=OfferState.KEPT).update(text="", history=[])
+
+
+@transaction.atomic
+def request_runs(*, log_id: int, snapshot: Snapshot | None, actor: User, at: datetime) -> Job:
+    """Queue a job that makes a run of each system from what it returned for the kept queries.
+
+    Without a snapshot their passages become a corpus of their own first, "as returned".
+    """
+    log = QueryLog.objects.select_for_update(of=("self",)).select_related("project").get(pk=log_id)
+    LogRefused.raise_for(rules.runs_refusal(log), code="no_runs")
+    params = {"log_id": log.pk, "snapshot_id": snapshot.pk if snapshot else None}
+    title = f"Make runs of what {log.name} has"
+    return enqueue(kind=MAKE_RUNS, params=params, project=log.project, actor=actor, at=at, title=title[:200])
 
 
 def _traffic(query: Query) -> list[dict[str, Any]]:

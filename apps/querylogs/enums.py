@@ -37,5 +37,6 @@ class OfferState(models.TextChoices):
 TRAFFIC = "traffic"
 """The name in a query's metadata of what its searches tell: a list, an entry for each query of a log that it is."""
 USUAL_PEOPLE, PUBLIC_PEOPLE = 5, 30
+USUAL_OFFERED = 200
 LEAST_PEOPLE = (1, 2, 3, USUAL_PEOPLE, 10, PUBLIC_PEOPLE)
 """The numbers of people who must have asked, between which a lead can choose."""

@@ -4,7 +4,10 @@ from typing import Any
 
 from django import forms
 
-from apps.common.web.forms import KaratForm
+from apps.accounts.models import Project
+from apps.common.web.forms import KaratForm, offer
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors.corpora import snapshots_in
 from apps.queries.core.masking import BY_PEOPLE
 from apps.querylogs.rules import MOST_NAME
 
@@ -43,6 +46,26 @@ class DecideForm(KaratForm):
         if values.get("step") == MASK and not values.get("words"):
             self.add_error("words", "Say which words to mask.")
         return values
+
+
+class RunsForm(KaratForm):
+    """The documents in which what systems returned is located."""
+
+    snapshot = forms.ChoiceField(
+        required=False,
+        label="On the documents",
+        help_text="The snapshot that the systems searched, as `corpus@number`. Empty: the passages that they returned"
+        " become a corpus, “as returned”.",
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.by_name = {f"{one.corpus.slug}@{one.number}": one for one in snapshots_in(project)}
+        known = [(name, f"{one.corpus.name}: {one.name}") for name, one in self.by_name.items()]
+        offer(self, "snapshot", [*known, ("", "their passages, as they were returned")])
+
+    def clean_snapshot(self) -> Snapshot | None:
+        return self.by_name.get(self.cleaned_data["snapshot"])
 
 
 class NamesForm(KaratForm):

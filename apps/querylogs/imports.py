@@ -22,13 +22,10 @@ from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, Impo
 from apps.queries.core.masking import mask
 from apps.queries.models import Source
 from apps.querylogs import actions, rules
-from apps.querylogs.enums import LEAST_PEOPLE, USUAL_PEOPLE, Plan
+from apps.querylogs.enums import LEAST_PEOPLE, USUAL_OFFERED, USUAL_PEOPLE, Plan
 from apps.querylogs.execution.drawing import KIND, Drawn, draw_log, preview_log
 from apps.querylogs.models import QueryLog
-from apps.querylogs.selectors.logs import is_permitted
-from apps.querylogs.selectors.mapping import mapping_context
-
-USUAL_OFFERED = 200
+from apps.querylogs.selectors.logs import is_permitted, mapping_context
 
 
 def name_of_log(filename: str) -> str:
@@ -75,9 +72,10 @@ class LogImportForm(TableImportForm):
         offer(self, "source", [("", "a new one with the name of the log"), *known])
         self.fields["seed"].required = False
         if not self.uploaded:
-            self.fields[
-                "file"
-            ].help_text = "CSV, a workbook, JSON lines, OpenSearch UBI, or one search a line; plain or gzip."
+            self.fields["file"].help_text = (
+                "Traces (OpenTelemetry as JSON or protobuf, OpenInference, Langfuse), CSV, a workbook, Parquet, JSON"
+                " lines, OpenSearch UBI, or one search a line; plain or gzip."
+            )
             self.fields["pasted"].help_text = "One search a line, with or without a count before it."
 
     def clean(self) -> dict[str, Any]:
@@ -113,6 +111,14 @@ class LogImport(ImportKind):
             '{"query_id": "a1", "client_id": "c7", "user_query": "key rotation", "query_response_object_ids": ["b2"]}\n'
             '{"query_id": "a1", "client_id": "c7", "action_name": "click",\n'
             ' "event_attributes": {"object": {"object_id": "b2"}}}',
+        ),
+        FormatExample(
+            "Traces",
+            "As OpenTelemetry, Phoenix or Langfuse export them. What your systems returned becomes runs.",
+            '{"name": "search", "context": {"trace_id": "4bf92f"}, "start_time": "2026-08-04T09:12:00Z",\n'
+            ' "attributes": {"openinference.span.kind": "RETRIEVER", "user.id": "u17",\n'
+            '  "input.value": "how are keys rotated",\n'
+            '  "retrieval.documents": [{"document.id": "SEC-1", "document.content": "Keys are rotated …"}]}}',
         ),
     )
     form_class = LogImportForm

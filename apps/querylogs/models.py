@@ -59,6 +59,10 @@ class OfferedQuery(models.Model):
     first_week = models.DateField(null=True)
     last_week = models.DateField(null=True)
     chance = models.FloatField()
+    history = models.JSONField(default=list, help_text="What was asked before it in a conversation, masked.")
+    returned = models.JSONField(
+        default=dict, help_text="What each system returned: ids that are known here, and masked texts."
+    )
     state = models.CharField(max_length=10, choices=OfferState.choices, default=OfferState.WAITING)
     query = models.ForeignKey(Query, models.PROTECT, null=True, related_name="offered")
     note = models.CharField(max_length=400, blank=True)
@@ -75,6 +79,10 @@ class OfferedQuery(models.Model):
             models.CheckConstraint(name="offered_query_has_a_chance", condition=Q(chance__gt=0, chance__lte=1)),
             models.CheckConstraint(
                 name="offered_query_waits_with_text", condition=~Q(state=OfferState.WAITING, text="")
+            ),
+            models.CheckConstraint(
+                name="offered_query_forgets_with_its_text",
+                condition=~Q(text="") | Q(history=[], returned={}) | Q(state=OfferState.KEPT),
             ),
             models.CheckConstraint(
                 name="offered_query_leads_to_a_query",

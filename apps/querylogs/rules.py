@@ -63,3 +63,10 @@ def log_undo_refusal(log: QueryLog) -> str | None:
     if not came:
         return None
     return f"{plural(came, 'query has', 'queries have')} come in from it. Retire what is not wanted instead."
+
+
+def runs_refusal(log: QueryLog) -> str | None:
+    """Why no runs can be made of what a log tells that systems returned."""
+    if log.offered.filter(state=OfferState.KEPT).exclude(returned={}).exists():
+        return None
+    return "No query that was kept has results of a system. Keep some first, or import traces that list passages."

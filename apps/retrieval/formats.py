@@ -59,7 +59,7 @@ class RunDraft(NamedTuple):
     `errors` lists each unknown id once, at its first line, and every malformed or repeated row; `is_spoilt` when there
     is one of the latter, so that leaving out unknown ids is not enough to import the file. `ties` counts neighbours
     of equal score, `reordered` the queries whose rank column gives another order than the scores. `usage` is what the
-    file says the run used, {} for nothing.
+    file says the run used, {} for nothing. `latency` has milliseconds by query id; no file has them.
     """
 
     rankings: list[QueryRanking]
@@ -74,6 +74,7 @@ class RunDraft(NamedTuple):
     by_text: dict[str, str]
     returns: str = Returns.BLOCKS
     usage: Usage = {}
+    latency: Mapping[str, float] = {}
 
     @property
     def results(self) -> int:

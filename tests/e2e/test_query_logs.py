@@ -1,16 +1,24 @@
 """A search log becomes queries in the browser, by keys: its columns, the draw, and each query read before it enters."""
 
+from datetime import timedelta
+from itertools import product
+
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from apps.queries.models import Query
+from apps.querylogs.execution import received
+from apps.querylogs.formats.spans import spans_of_body
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
+from apps.retrieval.models import Run
 from tests.e2e import looking
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.worlds import shared
 from tests.factories import lead_of, make_project
 from tests.queries.factories import make_query
-from tests.querylogs.factories import TERMS, VERBS, as_csv, searches
+from tests.querylogs.factories import START, TERMS, VERBS, Searched, as_csv, otlp_json, phoenix_lines, searches
+from tests.running_jobs import run_jobs
 from tests.triples.factories import make_snapshot as make_passages
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -89,4 +97,68 @@ def test_a_log_is_mapped_drawn_and_read_by_keys(project, new_context, live_serve
     assert not Query.objects.filter(text__icontains="brightwater").exists()
     assert list(MaskedName.objects.values_list("name", flat=True)) == ["brightwater"]
     assert OfferedQuery.objects.get(log=log, position=1).note == "of the canteen"
+    assert lead.pointers == []
+
+
+def test_traces_become_queries_and_a_run_of_each_system_by_keys(new_context, live_server, tmp_path):
+    """From a file of traces to runs that can be pooled: nothing is there before but a project."""
+    project = make_project("Osterby docs")
+    found = []
+    for person, (verb, term) in product(range(6), zip(VERBS, TERMS, strict=False)):
+        about = {
+            "person": f"u{person}",
+            "conversation": f"s{person}",
+            "trace": f"{person:031x}{len(found) % 16:x}{term}",
+        }
+        text = f"To {verb} the {term}, ask the front desk; it does so within the hour and writes to you afterwards."
+        at = START + timedelta(minutes=len(found))
+        passages = [("", text), ("", f"The {term} is in the second room on the left.")]
+        found.append(Searched(f"{verb} the {term}", passages, at=at, reranked=passages[:1], **about))
+    file = tmp_path / "assist-traces-nov.jsonl"
+    file.write_bytes(phoenix_lines(found))
+    lead = Keyboard(new_context(), live_server.url)
+    page = lead.page
+    lead.sit_down(lead_of(project), f"/p/{project.slug}/queries/logs/")
+    lead.tab_to(page.get_by_role("link", name="Import a search log"))
+    lead.turn("Enter")
+    page.get_by_label("File", exact=True).set_input_files(file)
+    lead.tab_to(page.get_by_role("button", name="Preview"))
+    lead.turn("Enter")
+
+    lead.reads("What is in this search log?")
+    expect(page.get_by_role("heading", name="2 systems, as runs")).to_be_visible()
+    expect(page.get_by_role("heading", name="6 conversations")).to_be_visible()
+    looking.looks_well(page, "traces")
+    lead.turn("Control+Enter")
+
+    log = QueryLog.objects.get(project=project)
+    lead.sit_down(lead_of(project), f"/p/{project.slug}/queries/logs/{log.pk}/")
+    for number in range(log.offered.count()):
+        lead.reads("", "h1")
+        if number == 1:
+            looking.looks_well(page, "traces-reading")
+        lead.turn("a")
+    lead.reads(log.name)
+    looking.looks_well(page, "traces-runs")
+    lead.turn("r")
+    run_jobs()
+
+    assert {run.system.name for run in Run.objects.filter(project=project)} == {"assist-search", "assist-rerank"}
+    assert Query.objects.filter(project=project).count() == log.offered.count() == 8
+    assert lead.pointers == []
+
+
+def test_traces_that_came_in_are_taken_by_a_key(new_context, live_server, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    project = make_project("Osterby docs")
+    found = [Searched("open the archive", [("", "Ask the desk.")], person=f"u{n}", trace=f"{n:032x}") for n in range(6)]
+    received.receive(project, spans_of_body(otlp_json(found), is_json=True), timezone.now())
+    lead = Keyboard(new_context(), live_server.url)
+    lead.sit_down(lead_of(project), f"/p/{project.slug}/queries/logs/")
+    looking.looks_well(lead.page, "traces-received")
+    lead.turn("t")
+
+    lead.reads("What is in this search log?")
+    expect(lead.page.get_by_text("18 spans")).to_be_visible()
+    assert received.waiting_in(project) is None
     assert lead.pointers == []

@@ -3,6 +3,7 @@
 import itertools
 import random
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,13 @@ from django.conf import settings
 from django.db import connection
 
 from apps.corpus.actions import imports
-from apps.corpus.models import Import
+from apps.corpus.models import Import, SnapshotBlock
 from apps.jobs.actions.jobs import cancel_job
 from apps.queries.core.masking import is_luhn
-from apps.querylogs.actions import decide
-from apps.querylogs.models import OfferedQuery
+from apps.querylogs.actions import decide, request_runs
+from apps.querylogs.models import OfferedQuery, QueryLog
 from tests.factories import AT, lead_of, make_project
-from tests.querylogs.factories import as_csv, searches, upload
+from tests.querylogs.factories import START, VERBS, Searched, as_csv, otlp_lines, searches, upload
 from tests.running_jobs import run_jobs
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -64,6 +65,22 @@ def rows_with(values: list[str]) -> list[list[str]]:
     return rows
 
 
+def traces_with(values: list[str]) -> bytes:
+    """Each value in a query, in a passage and in what was asked before; people and conversations are raw too.
+
+    Some queries and passages are those of enough people, so that something is kept.
+    """
+    found = []
+    for n, value in enumerate(values):
+        about = {"person": f"planteduser{n}", "conversation": f"plantedtalk{n}", "trace": f"{n:032x}"}
+        found.append(Searched(f"why was {value} refused", [("", f"Refused on the day: {value}.")], **about))
+        common = [("", f"Call us about it: {value}, or write.")] if n < 300 else []
+        later = START + timedelta(minutes=1)
+        asked = VERBS[n % 8] + " the key"
+        found.append(Searched(asked, common, **about | {"trace": f"{n:031x}f"}, at=later))
+    return otlp_lines(found)
+
+
 def bytes_kept() -> Iterator[tuple[str, bytes]]:
     """All that is on disk for this server, and every row of its database."""
     for folder in (Path(settings.DATA_DIR), Path(settings.MEDIA_ROOT)):
@@ -78,15 +95,17 @@ def bytes_kept() -> Iterator[tuple[str, bytes]]:
 
 def left_of(values: list[str]) -> list[tuple[str, str]]:
     """The values, and parts of them that would tell, with where they are."""
-    parts = [value for value in values if len(value) > 6] + ["planteduser", "198.51.100."]
+    parts = [value for value in values if len(value) > 6] + ["planteduser", "plantedtalk", "198.51.100."]
     kept = [(where, content.replace(b" ", b"")) for where, content in bytes_kept()]
     return [(part, where) for part in parts for where, content in kept if part.replace(" ", "").encode() in content]
 
 
+@pytest.mark.parametrize("form", ["table", "traces"])
 @pytest.mark.parametrize("end", ["drawn and read", "discarded", "refused and discarded", "cancelled"])
-def test_of_two_thousand_planted_identifiers_none_is_kept(end):
+def test_of_two_thousand_planted_identifiers_none_is_kept(end, form):
     project, values = make_project(), planted(2_000)
-    item = upload(project, as_csv(rows_with(values)), people=1 if end.startswith("refused") else 5)
+    content = as_csv(rows_with(values)) if form == "table" else traces_with(values)
+    item = upload(project, content, name=f"log.{form}", people=1 if end.startswith("refused") else 5)
     run_jobs()
     item.refresh_from_db()
     assert item.plan["log"]["masked_searches"] == len(values)
@@ -102,6 +121,10 @@ def test_of_two_thousand_planted_identifiers_none_is_kept(end):
         imports.discard_import(import_id=item.pk, actor=lead_of(project), at=AT)
     for offered in OfferedQuery.objects.order_by("position")[:10]:
         decide(offered=offered, step="keep", actor=lead_of(project), at=AT)
+    if form == "traces" and end.startswith("drawn"):
+        request_runs(log_id=QueryLog.objects.get().pk, snapshot=None, actor=lead_of(project), at=AT)
+        run_jobs()
+        assert SnapshotBlock.objects.exists()
 
     assert (OfferedQuery.objects.count() > 0) == end.startswith("drawn")
     assert not item.upload.place.exists()

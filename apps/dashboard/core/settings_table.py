@@ -85,6 +85,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("KARAT_BACKUP_KEEP", "BACKUP_KEEP"),
     Variable("KARAT_BACKUP_PASSPHRASE", is_secret=True),
     Variable("KARAT_OUTBOUND_ALLOW"),
+    Variable("KARAT_RECEIVE_TRACES", "RECEIVE_TRACES"),
     Variable("KARAT_UPLOAD_MAX_BYTES", "UPLOAD_MAX_BYTES", is_size=True),
     Variable("KARAT_DB_PATIENCE", "DATABASE_PATIENCE_SECONDS"),
     Variable("KARAT_JOB_TIME_LIMIT", "JOB_TIME_LIMIT"),

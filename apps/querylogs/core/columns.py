@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from apps.corpus.core.import_plans import ColumnRole, share
 
-TEXT, PERSON, TIME, RESULTS, CLICKS, OBJECT, COUNT, SEARCH, ACTION = (
+TEXT, PERSON, TIME, RESULTS, CLICKS, OBJECT, COUNT, SEARCH, ACTION, CONVERSATION, PASSAGES, SYSTEM, MILLISECONDS = (
     "text",
     "person",
     "time",
@@ -17,6 +17,10 @@ TEXT, PERSON, TIME, RESULTS, CLICKS, OBJECT, COUNT, SEARCH, ACTION = (
     "count",
     "search",
     "action",
+    "conversation",
+    "passages",
+    "system",
+    "milliseconds",
 )
 HOW = {
     TEXT: "what was typed, masked first",
@@ -28,6 +32,10 @@ HOW = {
     COUNT: "how often this was searched",
     SEARCH: "joins clicks to searches, never kept",
     ACTION: "rows with “click” are clicks",
+    CONVERSATION: "joins a query to what was asked before it, never kept",
+    PASSAGES: "kept masked for queries that you keep, as a run",
+    SYSTEM: "the name of the run",
+    MILLISECONDS: "the time of each search in its run",
 }
 MOST_CHARACTERS, MOST_WORDS = 200, 30
 """A longer query is a pasted text."""
@@ -66,6 +74,11 @@ def _as_numbers(values: Sequence[str]) -> float:
 
 def _as_counts(values: Sequence[str]) -> float:
     return 1.0 if all(_plain_number(value) for value in values) else 0.0
+
+
+def _as_lists(values: Sequence[str]) -> float:
+    """Lists in JSON with objects or texts in them."""
+    return share(values, lambda value: value.startswith(("[{", '["', "[]", '{"')))
 
 
 def _as_times(values: Sequence[str]) -> float:
@@ -133,15 +146,34 @@ ROLES = (
     ),
     ColumnRole(SEARCH, "Id of the search", ("query id", "search id", "request id", "event id"), _as_people),
     ColumnRole(ACTION, "Action", ("action name", "action", "event", "event type", "event name")),
+    ColumnRole(
+        CONVERSATION, "Conversation", ("conversation", "conversation id", "thread id", "chat id"), _as_people,
+    ),
+    ColumnRole(
+        PASSAGES,
+        "Passages returned",
+        ("passages", "documents", "retrieved documents", "retrieved contexts", "contexts", "results", "hits", "chunks",
+         "output"),
+        _as_lists,
+    ),
+    ColumnRole(SYSTEM, "What searched", ("system", "retriever", "engine", "search engine"), _as_people),
+    ColumnRole(
+        MILLISECONDS, "Milliseconds", ("milliseconds", "latency ms", "latency", "duration ms", "took", "took ms"),
+        _as_numbers,
+    ),
 )  # fmt: skip
 
 
-_AFTERWARDS = ("click", "impression", "view", "hover", "scroll", "cart", "purchase", "dwell")
-"""What people do after a search, in the names of events."""
+RERANK, REPEAT = "rerank", "repeat"
+"""What a system does after a search: put its results in another order, or search for the same once more."""
+_AFTERWARDS = ("click", "impression", "view", "hover", "scroll", "cart", "purchase", "dwell", RERANK, REPEAT)
+"""What people or systems do after a search, in the names of events."""
 
 
 class Search(NamedTuple):
-    """One row of a log. `results` is −1 and `time` None where it does not say; a row of events has no text."""
+    """One row of a log. `results` is −1 and `time` None where it does not say; of events only those of systems have a
+    text. `passages` is the cell in which they are listed.
+    """
 
     text: str
     person: str = ""
@@ -152,6 +184,10 @@ class Search(NamedTuple):
     times: int = 1
     search: str = ""
     action: str = ""
+    conversation: str = ""
+    passages: str = ""
+    system: str = ""
+    milliseconds: float | None = None
 
     @property
     def is_click(self) -> bool:
@@ -196,6 +232,11 @@ def _times(written: str) -> int:
 
 
 _NOBODY = frozenset({"", "-", "none", "null", "nil", "n/a", "unknown", "anonymous", "(not set)", "(none)", "undefined"})
+
+
+def _milliseconds(written: str) -> float | None:
+    number = written if written.isascii() and _is_number(written) else _plain_number(written)
+    return min(float(number), MOST) if number else None
 
 
 def _person(written: str) -> str:
@@ -256,5 +297,9 @@ _FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     COUNT: ("times", _times),
     SEARCH: ("search", str),
     ACTION: ("action", str.casefold),
+    CONVERSATION: ("conversation", _person),
+    PASSAGES: ("passages", str),
+    SYSTEM: ("system", str),
+    MILLISECONDS: ("milliseconds", _milliseconds),
 }
 """The field of a search that a role fills, and how a cell is read for it."""

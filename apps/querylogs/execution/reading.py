@@ -86,6 +86,29 @@ class Groups(NamedTuple):
     outcomes: Ints
 
 
+class Rankings(NamedTuple):
+    """What systems returned, a row each: the index of the query (-1: nobody asked it) and of the system, the number of
+    the list, and the time.
+
+    `milliseconds` are NaN where the log does not say how long it took; `names` are those of the systems.
+    """
+
+    queries: Ints
+    systems: Ints
+    lists: Ints
+    times: Ints
+    milliseconds: NDArray[np.float64]
+    names: Sequence[str]
+
+
+class Conversations(NamedTuple):
+    """The searches that are in a conversation, by conversation and time: query's index, conversation, person."""
+
+    queries: Ints
+    codes: Codes64
+    people: Codes64
+
+
 class Reading(NamedTuple):
     """What a log holds. `masked` counts places by kind; `clicked` has (query, document, people) by index and code.
 
@@ -101,6 +124,8 @@ class Reading(NamedTuple):
     clicked: tuple[Ints, Codes64, Ints]
     samples: Sequence[tuple[str, Search]]
     examples: Mapping[str, Sequence[str]]
+    rankings: Rankings
+    conversations: Conversations
 
 
 class _Columns:
@@ -110,6 +135,10 @@ class _Columns:
         self.codes, self.people, self.searches = array("Q"), array("Q"), array("Q")
         self.times, self.results, self.counts, self.clicks = array("q"), array("q"), array("q"), array("q")
         self.clicked_in, self.clicked_by, self.documents = array("Q"), array("Q"), array("Q")
+        self.conversations = array("Q")
+        self.ranked, self.systems, self.lists = array("Q"), array("q"), array("q")
+        self.ranked_at, self.milliseconds = array("q"), array("d")
+        self.names = dict[str, int]()
 
     def add(self, search: Search, code: int, codes: Codes) -> None:
         self.codes.append(code)
@@ -119,6 +148,7 @@ class _Columns:
         self.results.append(search.results)
         self.counts.append(search.times)
         self.clicks.append(search.clicks or len(search.objects))
+        self.conversations.append(codes.of(search.conversation) if search.conversation else 0)
         self.add_clicks(search, self.searches[-1], self.people[-1], codes)
 
     def add_clicks(self, search: Search, within: int, person: int, codes: Codes) -> None:
@@ -126,6 +156,13 @@ class _Columns:
             self.clicked_in.append(within)
             self.clicked_by.append(person)
             self.documents.append(codes.of(document))
+
+    def add_list(self, search: Search, code: int, number: int) -> None:
+        self.ranked.append(code)
+        self.systems.append(self.names.setdefault(search.system or "search", len(self.names)))
+        self.lists.append(number)
+        self.ranked_at.append(search.time or 0)
+        self.milliseconds.append(float("nan") if search.milliseconds is None else search.milliseconds)
 
     @staticmethod
     def codes_of(values: array) -> Codes64:
@@ -152,6 +189,8 @@ def read_log(
         if search.is_event:
             if search.is_click:
                 kept.add_clicks(search, codes.of(search.search), codes.of(search.person) if search.person else 0, codes)
+            elif search.passages and search.text:
+                kept.add_list(search, codes.masked(search.text)[1], table.number_of(search.passages))
         elif not search.text:
             empty += search.times
         elif is_pasted(search.text):
@@ -159,6 +198,8 @@ def read_log(
         else:
             masked, code = codes.masked(search.text)
             kept.add(search, code, codes)
+            if search.passages:
+                kept.add_list(search, code, table.number_of(search.passages))
             if masked.found:
                 masked_searches += search.times
                 kinds.update(masked.found)
@@ -174,6 +215,7 @@ def read_log(
     is_robot = np.isin(people, robots)
     out = LeftOut(empty, pasted, int(counts[is_robot].sum()), len(robots), table.errors.total)
     groups, clicked = _grouped(kept, ~is_robot)
+    index = _Index(groups.codes)
     shown = set(groups.codes[groups.people >= USUAL_PEOPLE].tolist())
     return Reading(
         rows=rows,
@@ -188,7 +230,72 @@ def read_log(
             kind: list(dict.fromkeys(text for code, text in found if code in shown))[:SHOWN_EXAMPLES]
             for kind, found in examples.items()
         },
+        rankings=_rankings(kept, index, codes),
+        conversations=_conversations(kept, ~is_robot, index),
     )
+
+
+class _Index:
+    """The places of codes in the order of the groups."""
+
+    def __init__(self, codes: Codes64) -> None:
+        self._order = np.argsort(codes)
+        self._sorted = codes[self._order]
+
+    def places(self, codes: Codes64) -> Ints:
+        """The place of each code; -1 for one that is not there."""
+        if not len(self._sorted):
+            return np.full(len(codes), -1)
+        at = np.minimum(np.searchsorted(self._sorted, codes), len(self._sorted) - 1)
+        return np.where(self._sorted[at] == codes, self._order[at], -1)
+
+
+def _rankings(kept: _Columns, index: _Index, codes: Codes) -> Rankings:
+    """The names of systems are masked: a table may have anything in that column."""
+    return Rankings(
+        index.places(kept.codes_of(kept.ranked)),
+        kept.ints_of(kept.systems),
+        kept.ints_of(kept.lists),
+        kept.ints_of(kept.ranked_at),
+        np.array(kept.milliseconds, np.float64),
+        [codes.masked(name)[0].text[:100] for name in kept.names],
+    )
+
+
+def _conversations(kept: _Columns, is_in: NDArray[np.bool_], index: _Index) -> Conversations:
+    conversations, times = kept.codes_of(kept.conversations), kept.ints_of(kept.times)
+    chosen = np.flatnonzero(is_in & (conversations > 0))
+    chosen = chosen[np.lexsort((times[chosen], conversations[chosen]))]
+    queries = index.places(kept.codes_of(kept.codes)[chosen])
+    return Conversations(queries, conversations[chosen], kept.codes_of(kept.people)[chosen])
+
+
+MOST_BEFORE = 3
+"""Queries of a conversation that are kept before one."""
+
+
+def histories(reading: Reading, wanted: Collection[int], *, least: int) -> dict[int, tuple[int, ...]]:
+    """What most people had asked before these queries, by index, the oldest first; only what `least` people asked so.
+
+    A conversation is kept only as far as so many people have had it: the queries before, in this order, and this one.
+    """
+    queries, codes, people = (column.tolist() for column in reading.conversations)
+    had: dict[int, dict[tuple[int, ...], set[int]]] = {query: {} for query in wanted}
+    before: list[int] = []
+    last = None
+    for query, code, person in zip(queries, codes, people, strict=True):
+        before, last = before if code == last else [], code
+        if query in had:
+            for size in range(1, len(before) + 1):
+                had[query].setdefault(tuple(before[-size:]), set()).add(person)
+        if before[-1:] != [query]:
+            before = [*before, query][-MOST_BEFORE:]
+    found = {}
+    for query, ways in had.items():
+        asked = [(max(1, len(who - {0})), len(way), way) for way, who in ways.items()]
+        if enough := [one for one in asked if one[0] >= least]:
+            found[query] = max(enough, key=lambda one: (one[1], one[0], one[2]))[2]
+    return found
 
 
 def _robots(people: Codes64, counts: Ints) -> Codes64:

@@ -19,7 +19,8 @@ from apps.common.text.words import words_of
 from apps.queries.core.masking import BY_PEOPLE, with_masks
 from apps.querylogs import actions
 from apps.querylogs.enums import OfferState
-from apps.querylogs.forms import MASK, UNDO, DecideForm, NamesForm
+from apps.querylogs.execution import received
+from apps.querylogs.forms import MASK, UNDO, DecideForm, NamesForm, RunsForm
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
 from apps.querylogs.selectors import logs as selectors
 from apps.querylogs.selectors.logs import Tally, nearest, offered_in, tally_of
@@ -30,8 +31,20 @@ READ_WRITE = ["GET", "HEAD", "POST"]
 @require_safe
 @member_view(Role.LEAD)
 def log_list(request: HttpRequest, project: Project) -> HttpResponse:
-    context = {"logs": selectors.logs_in(project), "names": selectors.names_in(project).count()}
+    context = {
+        "logs": selectors.logs_in(project),
+        "names": selectors.names_in(project).count(),
+        "waiting": received.waiting_in(project),
+    }
     return render(request, "querylogs/list.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def take_received(request: HttpRequest, project: Project) -> HttpResponse:
+    """Make an import of the traces that came in, and show what is in them."""
+    item = actions.take_received(project=project, actor=user_of(request), at=timezone.now())
+    return redirect("corpus:import", slug=project.slug, pk=item.pk)
 
 
 @require_safe
@@ -45,8 +58,15 @@ def log_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     position = later or waiting.first()
     if position is None:
         tally = selectors.tally_of(selectors.offered_in(log))
-        has_clicks = next(selectors.clicks_as_run(log), "") != ""
-        return render(request, "querylogs/done.html", {"log": log, "tally": tally, "has_clicks": has_clicks})
+        context = {
+            "log": log,
+            "tally": tally,
+            "has_clicks": next(selectors.clicks_as_run(log), "") != "",
+            "systems": selectors.systems_in(log),
+            "form": RunsForm(project=project),
+            "runs": selectors.runs_of(log),
+        }
+        return render(request, "querylogs/done.html", context)
     return redirect("querylogs:read", slug=project.slug, pk=log.pk, position=position)
 
 
@@ -91,6 +111,18 @@ def clicks(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     answer = HttpResponse("".join(selectors.clicks_as_run(log)), content_type="text/plain; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="clicks-{log.pk}.run"'
     return answer
+
+
+@require_POST
+@member_view(Role.LEAD)
+def runs(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Make runs of what systems returned, in a job."""
+    log = selectors.log_in(project, pk)
+    form = RunsForm(request.POST, project=project)
+    if not form.is_valid():
+        raise actions.LogRefused("These documents are not there any more. Choose others.", code="snapshot_unknown")
+    job = actions.request_runs(log_id=log.pk, **form.cleaned_data, actor=user_of(request), at=timezone.now())
+    return redirect("jobs:job", slug=project.slug, pk=job.pk)
 
 
 @require_POST
@@ -155,6 +187,8 @@ def reading_context(log: QueryLog, offered: OfferedQuery) -> dict[str, Any]:
     return {
         "log": log,
         "offered": offered,
+        "history": [with_masks(text) for text in offered.history],
+        "systems": [(name, len(told["passages"])) for name, told in sorted(offered.returned.items())],
         "parts": _readable(offered),
         "queue": [_queued(one) for one in every[start : start + 2 * AROUND + 1]],
         "before": every[here - 1] if here else None,

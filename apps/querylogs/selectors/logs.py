@@ -1,8 +1,10 @@
-"""Reads of search logs, scoped to one project."""
+"""Reads of search logs, scoped to one project; and what the page of one shows before the draw."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
+from statistics import median
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
@@ -10,11 +12,15 @@ from django.http import Http404
 
 from apps.accounts.models import Project
 from apps.common.text.words import words_of
-from apps.queries.core.masking import MASK
+from apps.corpus.models import Import
+from apps.queries.core.masking import KINDS, MASK, with_masks
 from apps.queries.models import Query, Source
 from apps.queries.selectors import live_queries, sources_in, valid_permission
-from apps.querylogs.enums import OfferState
+from apps.querylogs import rules
+from apps.querylogs.core.sampling import SamplePlan, Stratum, plan_sample, population_of
+from apps.querylogs.enums import LEAST_PEOPLE, PUBLIC_PEOPLE, USUAL_PEOPLE, OfferState, Outcome, Plan
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
+from apps.retrieval.models import Run
 
 SHOWN_NEAR = 3
 
@@ -132,3 +138,183 @@ def traffic_of(offered: OfferedQuery) -> dict[str, Any]:
         "chance": offered.chance,
         "weeks": weeks,
     }
+
+
+class SystemRow(NamedTuple):
+    """What a system returned for the queries that were kept, by its name; the median in milliseconds, None for none."""
+
+    name: str
+    queries: int
+    passages: int
+    unknown: int
+    median: float | None
+
+
+def systems_in(log: QueryLog) -> list[SystemRow]:
+    kept = OfferedQuery.objects.filter(log=log, state=OfferState.KEPT).exclude(returned={})
+    told: dict[str, list[dict[str, Any]]] = {}
+    for returned in kept.values_list("returned", flat=True):
+        for name, one in returned.items():
+            told.setdefault(name, []).append(one)
+    rows = []
+    for name, results in sorted(told.items()):
+        times = [one["milliseconds"] for one in results if one["milliseconds"] is not None]
+        passages = sum(len(one["passages"]) for one in results)
+        unknown = sum(one["unknown"] for one in results)
+        rows.append(SystemRow(name, len(results), passages, unknown, median(times) if times else None))
+    return rows
+
+
+def runs_of(log: QueryLog) -> QuerySet[Run]:
+    """The runs that were made of it, newest first."""
+    return Run.objects.filter(project=log.project, origin__startswith=origin_of(log)).order_by("-pk")
+
+
+def origin_of(log: QueryLog) -> str:
+    """How the origin of the runs of a log begins."""
+    return f"Search log {log.pk}, {log.name}: "
+
+
+NAMES = {
+    "e-mail": "E-mail address",
+    "link": "Link",
+    "phone": "Phone number",
+    "card": "Card number",
+    "IBAN": "Bank account (IBAN)",
+    "national id": "National id number",
+    "key": "Long key or hash",
+    "street address": "Street address",
+    "name on list": "Name on your list",
+}
+SECONDS_A_QUERY = 10
+BAR = 100
+
+
+class MaskRow(NamedTuple):
+    name: str
+    places: int
+    examples: list[list[tuple[str, bool]]]
+
+
+class PeopleChoice(NamedTuple):
+    """A number of people to choose: its key, what it is for, and what it leaves."""
+
+    key: str
+    people: int
+    words: str
+    queries: int
+    searches: int
+    share: float
+    is_chosen: bool
+
+
+class BandRow(NamedTuple):
+    """A stratum on the page; `rows` is the number of rows of its band on the first of them, else 0."""
+
+    stratum: Stratum
+    rows: int
+    searched: str
+    outcome: str
+    bar: float
+    like: float
+
+
+def sample_of(figures: Mapping[str, Any], options: Mapping[str, Any]) -> SamplePlan:
+    """The sample that the choices would give, from the figures of the preview."""
+    population = population_of(figures["rows"], options["people"], LEAST_PEOPLE)
+    return plan_sample(population, options["wanted"], Plan(options["plan"]))
+
+
+def mapping_context(item: Import, *, at: datetime) -> dict[str, Any]:
+    """Context of `querylogs/mapping.html`; without figures while no column has the queries."""
+    figures, options = item.plan.get("log") or {}, item.options
+    if not figures:
+        return {"log": None}
+    plan = sample_of(figures, options)
+    permitted = is_permitted(item.project, options["source"], at)
+    return {
+        "log": figures,
+        "returned": _located(figures.get("located")),
+        "unused": sorted(figures["unused"].items(), key=lambda one: -one[1]),
+        "counted": figures["searches"] - figures["left_out"]["total"],
+        "masks": [
+            MaskRow(
+                NAMES.get(kind, kind), figures["masked"][kind], [with_masks(text) for text in figures["examples"][kind]]
+            )
+            for kind in KINDS
+        ],
+        "places_masked": sum(figures["masked"].values()),
+        "names": MaskedName.objects.filter(project=item.project).count(),
+        "choices": _choices(figures, options, is_permitted=permitted),
+        "few": figures["queries"] - plan.queries,
+        "is_few": options["people"] < USUAL_PEOPLE,
+        "plan": plan,
+        "rows": _rows(plan, has_results=figures["has_results"], has_times=figures["has_times"]),
+        "nothing": _nothing(plan),
+        "chance": plan.places / plan.queries if plan.queries else 0,
+        "minutes": max(1, round(plan.places * SECONDS_A_QUERY / 60)),
+        "refusal": rules.draw_refusal(
+            least=options["people"],
+            has_people=figures["has_people"],
+            queries=plan.queries,
+            is_permitted=permitted,
+        ),
+        "shown": [[(with_masks(cell["text"]), cell["is_out"]) for cell in row] for row in item.plan["table"]["sample"]],
+    }
+
+
+def _located(figures: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The figures of the passages with the share of those that were found."""
+    if not figures or not figures["snapshot"]:
+        return figures
+    return figures | {"share": (figures["by_id"] + figures["by_text"]) / max(1, figures["total"])}
+
+
+def _choices(figures: dict[str, Any], options: dict[str, Any], *, is_permitted: bool) -> list[PeopleChoice]:
+    """The usual numbers of people, and the lower ones where the source may use them."""
+    usual = [("i", USUAL_PEOPLE, "for use inside"), ("p", PUBLIC_PEOPLE, "for a public set")]
+    if is_permitted:
+        usual.insert(0, ("1", 1, "with the permission of the source"))
+    if options["people"] not in {people for _, people, _ in usual}:
+        usual.append(("", options["people"], "as chosen"))
+    rows = []
+    for key, people, words in usual:
+        population = population_of(figures["rows"], people, LEAST_PEOPLE)
+        share = population.traffic / max(1, figures["searches"] - figures["left_out"]["total"])
+        queries = int(population.counts.sum())
+        rows.append(PeopleChoice(key, people, words, queries, population.traffic, share, people == options["people"]))
+    return rows
+
+
+def _rows(plan: SamplePlan, *, has_results: bool, has_times: bool) -> list[BandRow]:
+    """The strata that have queries, by band; of outcomes that the log cannot tell none."""
+    searched = [f"{plan.head_from:,} searches and more", f"{plan.torso_from:,} and more", "fewer"]
+    filled = [one for one in plan.strata if one.queries]
+    most = max((max(one.places, one.like_traffic) for one in filled), default=1) or 1
+    rows = []
+    for words, (_, inside) in zip(_of_bands(searched, filled), groupby(filled, key=lambda one: one.band), strict=True):
+        strata = list(inside)
+        for number, one in enumerate(strata):
+            outcome = one.outcome.label if has_results or has_times else "not known"
+            rows.append(
+                BandRow(
+                    one,
+                    0 if number else len(strata),
+                    words,
+                    outcome,
+                    BAR * one.places / most,
+                    BAR * one.like_traffic / most,
+                )
+            )
+    return rows
+
+
+def _of_bands(words: Sequence[str], strata: Sequence[Stratum]) -> list[str]:
+    bands = list(dict.fromkeys(one.band for one in strata))
+    every = list(type(strata[0].band)) if strata else []
+    return [words[every.index(band)] for band in bands]
+
+
+def _nothing(plan: SamplePlan) -> dict[str, float]:
+    strata = [one for one in plan.strata if one.outcome == Outcome.NOTHING]
+    return {"places": sum(one.places for one in strata), "like": sum(one.like_traffic for one in strata)}

@@ -157,11 +157,19 @@ def _uploaded_system(project: Project, name: str, actor: User, at: datetime) -> 
 
 
 def _store_rankings(run: Run, draft: RunDraft) -> None:
+    latency = draft.latency
     rows = (
-        (run.pk, one.query, one.packed, one.length, None if one.passages is None else json.dumps(one.passages))
+        (
+            run.pk,
+            one.query,
+            one.packed,
+            one.length,
+            None if one.passages is None else json.dumps(one.passages),
+            latency.get(one.outside_id),
+        )
         for one in draft.rankings
     )
-    insert_rows(Ranking, ("run_id", "query_id", "packed", "length", "passages"), rows)
+    insert_rows(Ranking, ("run_id", "query_id", "packed", "length", "passages", "latency_ms"), rows)
 
 
 def facts_of_upload(upload: Upload) -> dict[str, Any]:

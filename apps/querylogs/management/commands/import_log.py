@@ -6,15 +6,15 @@ from django.core.management.base import CommandError
 from apps.accounts.models import Project
 from apps.corpus.management.base import BAD_INPUT, ImportCommand
 from apps.queries.models import Source
-from apps.querylogs.enums import LEAST_PEOPLE, USUAL_PEOPLE, Plan
-from apps.querylogs.imports import USUAL_OFFERED, name_of_log
+from apps.querylogs.enums import LEAST_PEOPLE, USUAL_OFFERED, USUAL_PEOPLE, Plan
+from apps.querylogs.imports import name_of_log
 from apps.querylogs.rules import MOST_OFFERED
 
 
 class Command(ImportCommand):
     help = (
-        "Draw queries from a search log, to be read on the page before they enter the project. Nothing else is kept of"
-        " the log, and the file itself is not touched."
+        "Draw queries from a search log or from traces, to be read on the page before they enter the project. Nothing"
+        " else is kept of the log, and the file itself is not touched."
     )
     kind = "log"
 
