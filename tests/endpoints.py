@@ -110,10 +110,11 @@ RIGHTS: dict[str, Rows] = {
         **write(LEADS, "freeze redact import-fix import-columns import-confirm import-discard import-undo"),
     },
     "queries": {
-        **read(MEMBERS, "list balance failures sources source query"),
+        **read(MEMBERS, "list balance failures sources source query sets set"),
         **form(LEADS, "new edit"),
         **write(MEMBERS, "report"),
         **write(LEADS, "change settle variants decide source-new source-edit grant revoke retire"),
+        **write(LEADS, "set-save set-draw set-freeze set-delete"),
     },
     "querylogs": {
         **read(LEADS, "list log clicks"),
@@ -231,10 +232,11 @@ RIGHTS: dict[str, Rows] = {
         **write(LEADS, "redact"),
     },
     "queries-api": {
-        **read(MEMBERS, "query source-detail"),
-        **read_and_write(MEMBERS, LEADS, "list sources"),
+        **read(MEMBERS, "query source-detail set"),
+        **read_and_write(MEMBERS, LEADS, "list sources sets"),
         **read_and_write(LEADS, MEMBERS, "failures"),
         **write(LEADS, "source change settle variants decide edit retire source-edit grant revoke"),
+        **write(LEADS, "set-draw set-freeze set-delete"),
     },
     "querylogs-api": {
         **read(LEADS, "list log offered clicks"),

@@ -101,6 +101,12 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     "queries-api:failures": lambda project: {"text": "where is the spare key", "has_consent": True},
     "queries-api:decide": lambda project: {"step": "take"},
     "queries-api:variants": lambda project: {"query_ids": [query_of(project).outside_id], "kinds": ["lower"]},
+    "queries-api:sets": lambda project: {
+        "name": "Hard ones",
+        "difficulty": "hard",
+        "source": project.sources.earliest("pk").slug,
+    },
+    "queries-api:set-draw": lambda project: {"name": "Pilot", "of": "set:live-queries", "number": 2},
     "queries-api:settle": lambda project: {"query_ids": [query_of(project).outside_id]},
     "queries-api:sources": lambda project: {"name": "Interviews in March", "kind": "interview"},
     "queries-api:source-edit": lambda project: {"target_share": 0.125},

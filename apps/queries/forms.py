@@ -11,9 +11,9 @@ from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.naming import parse_facets, stored_facets
 from apps.queries.enums import Difficulty, PermissionScope, QueryCheck, SourceKind, VariantKind
-from apps.queries.models import Query, Source
-from apps.queries.rules import WORDS
-from apps.queries.selectors import ANY_REMARK, NO_SOURCE, STATES, QueryFilters, choices_in
+from apps.queries.models import Query, SavedSet, Source
+from apps.queries.rules import MOST_IN_SET, WORDS
+from apps.queries.selectors import ANY_REMARK, NO_SOURCE, STATES, QueryFilters, choices_in, filters_of, sets_in
 
 ANY = ("", "any")
 ALIKE = ("difficulty", "query_type", "domain", "group_key")
@@ -241,3 +241,34 @@ class FilterForm(KaratForm):
             query_type=values.get("query_type", ""),
             remarks=values.get("remarks", ""),
         )
+
+    @classmethod
+    def words_of(cls, saved: SavedSet, project: Project) -> list[tuple[str, str]]:
+        """The filters of a set as the list names them: label and value of each that is set."""
+        form = cls(project=project)
+        columns = {"text": "find"}
+        usual = QueryFilters()._asdict()
+        return [
+            (str(field.label or name.capitalize()), str(dict(getattr(field, "choices", ())).get(value, value)))
+            for column, value in filters_of(saved)._asdict().items()
+            if value != usual[column]
+            for name in [columns.get(column, column)]
+            for field in [form.fields[name]]
+        ]
+
+
+class SampleForm(KaratForm):
+    """A sample of queries by stratum, which becomes a frozen set."""
+
+    name = forms.CharField(max_length=120, help_text="Such as pilot of ten.")
+    of = forms.ModelChoiceField(SavedSet.objects.none(), label="Drawn from", required=False, empty_label="all queries")
+    number = forms.IntegerField(
+        label="How many", min_value=1, max_value=MOST_IN_SET, initial=10, help_text="Ten is usual for a pilot."
+    )
+    seed = forms.IntegerField(
+        initial=1, min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same queries."
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer_rows(self, "of", sets_in(project))

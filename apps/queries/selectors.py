@@ -33,9 +33,10 @@ from apps.queries.core.checks import (
     usual_languages,
 )
 from apps.queries.core.naming import VARIANT, VARIANT_OF, QueryNames
+from apps.queries.core.stratified import Candidate, draw
 from apps.queries.core.variants import acronyms_in, degraded
 from apps.queries.enums import CheckEffect, QueryCheck, VariantKind
-from apps.queries.models import FailureReport, Permission, Query, Source
+from apps.queries.models import SET_PREFIX, FailureReport, Permission, Query, SavedSet, SetMember, Source
 
 STRATA = {
     "source": "Source",
@@ -43,6 +44,9 @@ STRATA = {
     "difficulty": "Difficulty",
     "domain": "Domain",
 }
+
+
+STRATUM_COLUMNS = ("source__slug", *(name for name in STRATA if name != "source"))
 
 
 class QueryFilters(NamedTuple):
@@ -105,27 +109,112 @@ def keys_of(project: Project, outside_ids: Iterable[str]) -> dict[str, int]:
 
 
 def narrowed(queries: QuerySet[Query], filters: QueryFilters) -> QuerySet[Query]:
-    if filters.state == "live":
-        queries = queries.filter(retired_at=None)
-    elif filters.state == "used":
-        queries = queries.filter(retired_at=None, locked_at__isnull=False)
+    return queries.filter(matching(filters))
+
+
+def matching(filters: QueryFilters) -> Q:
+    """The filters as a condition on queries."""
+    found = Q()
+    if filters.state in {"live", "used"}:
+        found &= Q(retired_at=None)
+    if filters.state == "used":
+        found &= Q(locked_at__isnull=False)
     elif filters.state == "retired":
-        queries = queries.filter(retired_at__isnull=False)
+        found &= Q(retired_at__isnull=False)
     if filters.source == NO_SOURCE:
-        queries = queries.filter(source=None)
+        found &= Q(source=None)
     elif filters.source:
-        queries = queries.filter(source__slug=filters.source)
+        found &= Q(source__slug=filters.source)
     for name in ("difficulty", "domain", "query_type"):
         if value := getattr(filters, name):
-            queries = queries.filter(**{name: value})
+            found &= Q(**{name: value})
     if filters.remarks == ANY_REMARK:
-        queries = queries.exclude(remarks={})
+        found &= ~Q(remarks={})
     elif filters.remarks:
-        queries = queries.filter(remarks__has_key=filters.remarks)
+        found &= Q(remarks__has_key=filters.remarks)
     if filters.text:
         words = Q(text__icontains=filters.text) | Q(outside_id__icontains=filters.text)
-        queries = queries.filter(words | Q(label__icontains=filters.text))
-    return queries
+        found &= words | Q(label__icontains=filters.text)
+    return found
+
+
+def sets_in(project: Project) -> QuerySet[SavedSet]:
+    """The query sets of the project, by name."""
+    return SavedSet.objects.filter(project=project).select_related("created_by", "frozen_by").order_by("name", "pk")
+
+
+def set_in(project: Project, pk: int) -> SavedSet:
+    try:
+        return sets_in(project).get(pk=pk)
+    except SavedSet.DoesNotExist:
+        raise Http404("No such query set.") from None
+
+
+def set_with_key(project: Project, key: str) -> SavedSet | None:
+    """The set that runs and pools name so, such as `set:pilot`; None where there is none."""
+    return sets_in(project).filter(slug=key.removeprefix(SET_PREFIX)).first() if key.startswith(SET_PREFIX) else None
+
+
+def queries_of_set(saved: SavedSet) -> QuerySet[Query]:
+    """The queries of a set, by id: those on its list, retired ones too, or those that match its filter now."""
+    queries = queries_in(saved.project)
+    if saved.is_frozen:
+        return queries.filter(pk__in=SetMember.objects.filter(saved_set=saved).values("query"))
+    return narrowed(queries, filters_of(saved))
+
+
+def frozen_query_ids(project_id: int, key: str) -> QuerySet[SetMember, int]:
+    """The keys of the queries on the list of the frozen set with this key, for a condition."""
+    members = SetMember.objects.filter(saved_set__project=project_id, saved_set__slug=key.removeprefix(SET_PREFIX))
+    return members.values_list("query", flat=True)
+
+
+def filters_of(saved: SavedSet) -> QueryFilters:
+    return QueryFilters(**saved.filters)
+
+
+class SetSize(NamedTuple):
+    """How many queries a set has, of them not retired, and not retired and no variant: those that people judge."""
+
+    queries: int
+    live: int
+    judged: int
+
+
+def sizes_of_sets(sets: Collection[SavedSet]) -> dict[int, SetSize]:
+    """The sizes of sets of one project, by key, in two statements."""
+    lists = SetMember.objects.filter(saved_set__in=[one for one in sets if one.is_frozen])
+    counted_lists = lists.values("saved_set").annotate(**_sizes(Q(), "query__")).order_by()
+    found = {pk: SetSize(*counts) for pk, *counts in counted_lists.values_list("saved_set", *SetSize._fields)}
+    if filtered := [one for one in sets if not one.is_frozen]:
+        counts = {
+            f"of{one.pk}_{name}": count for one in filtered for name, count in _sizes(matching(filters_of(one))).items()
+        }
+        counted = Query.objects.filter(project=filtered[0].project_id).aggregate(**counts)
+        found |= {one.pk: SetSize(*(counted[f"of{one.pk}_{name}"] for name in SetSize._fields)) for one in filtered}
+    return found
+
+
+def _sizes(condition: Q, of: str = "") -> dict[str, Count]:
+    live = condition & Q(**{f"{of}retired_at": None})
+    judged = live & ~Q(**{f"{of}metadata__has_key": VARIANT_OF})
+    return {
+        name: Count("pk", filter=each) for name, each in zip(SetSize._fields, (condition, live, judged), strict=True)
+    }
+
+
+def drawn_queries(project: Project, of: SavedSet | None, number: int, seed: int) -> list[int]:
+    """The keys of a sample of so many queries by source, type, difficulty and domain, from a set or from all.
+
+    Retired queries and variants are in no sample.
+    """
+    queries = queries_in(project) if of is None else queries_of_set(of)
+    rows = queries.filter(retired_at=None).exclude(metadata__has_key=VARIANT_OF)
+    keys, candidates = dict[str, int](), []
+    for pk, name, source, *strata in rows.values_list("pk", "outside_id", *STRATUM_COLUMNS):
+        keys[name] = pk
+        candidates.append(Candidate(name, (source or "", *strata)))
+    return [keys[name] for name in draw(candidates, number, seed=str(seed))]
 
 
 def preview_of(project: Project, query_ids: Iterable[int], change: BulkChange) -> BulkPreview:
@@ -280,8 +369,7 @@ def _reasons(sources: QuerySet[Source], at: datetime) -> dict[int, str]:
 def stratum_counts(project: Project) -> list[tuple[str, str, str, str, int]]:
     """(source, type, difficulty, domain, live queries), one row for each existing combination."""
     live = Query.objects.filter(project=project, retired_at=None).order_by()
-    columns = ("source__slug", "query_type", "difficulty", "domain")
-    rows = live.values_list(*columns).annotate(number=Count("pk"))
+    rows = live.values_list(*STRATUM_COLUMNS).annotate(number=Count("pk"))
     return [(source or "", kind, difficulty, domain, number) for source, kind, difficulty, domain, number in rows]
 
 

@@ -50,7 +50,7 @@ def blocks_refusal(system: System) -> str | None:
 def choice_refusal(choice: QueryChoice) -> str | None:
     """Why queries cannot be chosen so."""
     if choice.questions and choice.is_filtered:
-        return "A run is on the questions of a version or on filtered queries. Choose one of them."
+        return "Queries are chosen by a set or by filters. Choose one of them."
     return None
 
 

@@ -42,6 +42,7 @@ from apps.judging.selectors.plans import (
 from apps.judging.selectors.rejudging import KnownGrade, known_pairs
 from apps.judging.selectors.rounds import alpha_over
 from apps.queries.models import Query
+from apps.queries.selectors import frozen_query_ids
 from apps.retrieval.actions.runs import lock_queries
 from apps.retrieval.models import Pool, PoolEntry
 
@@ -183,7 +184,7 @@ def open_round(
     pairs, kept_pairs = _counted_pairs(round_, keeps)
     repeats = plan.preview(pairs).repeated > 0
     most = plan.judges if repeats else 1
-    if reason := rules.pairs_refusal(pairs, len(checks), kept_pairs) or _people_refusal(locked, own, most):
+    if reason := rules.pairs_refusal(pairs, len(checks), kept_pairs) or _people_refusal(locked, plan, own, most):
         raise RoundRefused(reason, code="round_not_possible")
     RoundAnnotator.objects.bulk_create(
         RoundAnnotator(round=round_, annotator_id=pk, only=remit) for pk, remit in own.items()
@@ -216,7 +217,7 @@ def _is_another_opening(pool: Pool, plan: Plan, keeps: bool) -> bool:
 
 def _counted_pairs(round_: Round, keeps: bool) -> tuple[int, int]:
     """How many pairs the round judges, and how many keep their earlier grade."""
-    entries = pairs_to_plan(round_.pool, only_new=plan_of(round_).only_new, before=round_)
+    entries = pairs_to_plan(round_.pool, plan_of(round_), before=round_)
     if not keeps:
         return entries.count(), 0
     new, judged = split_by_grade(entries)
@@ -243,12 +244,14 @@ def _checks(pool: Pool, plan: Plan, known: Sequence[KnownGrade]) -> list[KnownGr
     return list(({pair[:2]: pair for pair in sampled} | named).values())
 
 
-def _people_refusal(pool: Pool, remits: Mapping[int, Remit | None], most: int) -> str | None:
+def _people_refusal(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], most: int) -> str | None:
     if reason := rules.plan_refusal(len(remits), most):
         return reason
     if not any(remits.values()):
         return None
     queries = Query.objects.filter(pk__in=pool.pool_queries.values("query"))
+    if plan.questions:
+        queries = queries.filter(pk__in=frozen_query_ids(pool.project_id, plan.questions))
     short = sorted(pk for pk, people in judges_by_query(queries, remits).items() if len(people) < most)
     example = Query.objects.get(pk=short[0]).outside_id if short else ""
     return rules.remits_refusal(len(short), example, most)
@@ -284,7 +287,7 @@ def _create_round(
 def _written(pool: Pool, plan: Plan) -> dict[str, Any]:
     """The plan as the round stores it, with what it read from the pool: the queries of its pilot and the last pair."""
     last = PoolEntry.objects.filter(pool=pool).aggregate(top=Max("pk"))["top"]
-    entries = pairs_to_plan(pool, only_new=plan.only_new)
+    entries = pairs_to_plan(pool, plan)
     with_work = split_by_grade(entries)[0] if keeps_grades(pool, plan) else entries
     queries = [query.pk for query in pilot_of(pool, plan, with_work)]
     return {**plan.to_json(), "pilot_queries": queries, "last_entry": last}

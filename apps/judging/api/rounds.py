@@ -106,11 +106,11 @@ class PlanView(LeadView):
         """The form of the page, filled as the page proposes and then with what was given."""
         offer = round_offer(self.project)
         remits = {f"remit_{person}": chosen for person, chosen in given.pop("remits", {}).items()}
-        blank = RoundForm(project=self.project, offer=offer, initial={"seed": secrets.randbelow(LARGEST_SEED)})
+        blank = RoundForm(project=self.project, offered=offer, initial={"seed": secrets.randbelow(LARGEST_SEED)})
         if unknown := sorted(set(remits) - set(blank.fields)):
             raise ValidationError({"remits": [f"{unknown[0].removeprefix('remit_')} is no annotator with a choice."]})
         proposed = {name: blank.get_initial_for_field(field, name) for name, field in blank.fields.items()}
-        return checked(RoundForm(proposed | given | remits, project=self.project, offer=offer))
+        return checked(RoundForm(proposed | given | remits, project=self.project, offered=offer))
 
 
 class AllRoundsView(LeadView):

@@ -11,13 +11,14 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of, team_of
 from apps.common.text.wording import plural
-from apps.common.web.forms import KaratForm, offer_rows, show_rows
+from apps.common.web.forms import KaratForm, offer, offer_rows, show_rows
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.judging.core.plan import PROPERTIES, USUAL_BAR, Plan, Remit, remit_from
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.selectors.rejudging import KnownGrade
 from apps.judging.selectors.rounds import rounds_in
 from apps.queries.models import Query
+from apps.queries.selectors import sets_in
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool
 
@@ -75,6 +76,11 @@ class RoundForm(KaratForm):
     """A plan: the pool, the people, how often a pair is judged, the pilot, repeated pairs and checks."""
 
     pool = PoolField(Pool.objects.none(), empty_label=None, help_text="The pairs to judge.")
+    questions = forms.ChoiceField(
+        required=False,
+        label="Only the queries of",
+        help_text="A frozen query set: a round is a plan that stays. Otherwise all queries of the pool.",
+    )
     only_new = forms.BooleanField(
         required=False,
         label="Only pairs that are in no earlier round of this pool",
@@ -133,7 +139,7 @@ class RoundForm(KaratForm):
         min_value=0,
         max_value=100,
         initial=0,
-        help_text="Everybody judges these first. Ten is usual; 0 means no pilot.",
+        help_text="Everybody judges these first: some of every large kind of query. Ten is usual; 0 means no pilot.",
     )
     pilot_bar = forms.FloatField(
         label="Threshold α to open the rest",
@@ -188,15 +194,17 @@ class RoundForm(KaratForm):
         help_text="After that, others can get it.",
     )
 
-    def __init__(self, *args: Any, project: Project, offer: RoundOffer | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, project: Project, offered: RoundOffer | None = None, **kwargs: Any) -> None:
         self.project = project
-        self.offer = offer or round_offer(project)
+        self.offer = offered or round_offer(project)
         super().__init__(*args, **kwargs)
         self.fields.update(_remit_fields(self.offer))
         offer_rows(self, "pool", pools_to_judge(project))
         show_rows(self, "pool", self.offer.pools)
         offer_rows(self, "annotators", annotators_of(project))
         show_rows(self, "annotators", self.offer.people)
+        frozen = [(one.key, one.name) for one in sets_in(project).filter(frozen_at__isnull=False)]
+        offer(self, "questions", [("", "all queries of the pool"), *frozen])
         self.fields["annotators"].initial = self.offer.people
         self.fields["pool"].initial = next(iter(self.offer.pools), None)
         if len(self.offer.people) == 1:
@@ -261,6 +269,7 @@ class RoundForm(KaratForm):
             judge_again=data["judge_again"],
             rule=data["rule"] or ResolutionRule.MAJORITY,
             reconcile=data["reconcile"],
+            questions=data["questions"],
         )
 
     def known_pairs(self) -> list[KnownGrade]:

@@ -53,9 +53,9 @@ def new_round(request: HttpRequest, project: Project) -> HttpResponse:
         return redirect(f"{reverse('judging:guideline-new', args=[project.slug])}?{back}")
     if request.method != "POST":
         start = {"seed": secrets.randbelow(LARGEST_SEED), **request.GET.dict()}
-        form = RoundForm(project=project, offer=offer, initial=start)
+        form = RoundForm(project=project, offered=offer, initial=start)
         return render(request, "judging/new_round.html", _context(request, form, guideline))
-    form = RoundForm(request.POST, project=project, offer=offer)
+    form = RoundForm(request.POST, project=project, offered=offer)
     if form.is_valid():
         try:
             round_ = open_round(
@@ -86,7 +86,7 @@ def preview(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _context(request: HttpRequest, form: RoundForm, guideline: Guideline | None) -> dict[str, object]:
-    bound = form if form.is_bound else RoundForm(_as_data(form), project=form.project, offer=form.offer)
+    bound = form if form.is_bound else RoundForm(_as_data(form), project=form.project, offered=form.offer)
     return {
         "form": form,
         "guideline": guideline,

@@ -63,6 +63,7 @@ def request_pool(
     if with_built_in:
         made = create_built_in_systems(project=project, actor=actor, at=at)
         system_ids = [*system_ids, *(system.pk for system in made)]
+    PoolRefused.raise_for(rules.choice_refusal(choice), code="bad_choice")
     query_ids = list(judged_in(project, choice).values_list("pk", flat=True))
     name = name.strip()
     _check_request(project, name, depth, query_ids)
@@ -84,6 +85,7 @@ def request_pool(
         "snapshot": snapshot.digest,
         "depth": depth,
         "queries": len(query_ids),
+        "questions": choice.questions,
         "plan": pool.plan,
     }
     record(project=project, actor=actor, action="pool.requested", obj=pool, after=after, at=at)

@@ -28,7 +28,7 @@ from apps.retrieval.serializers.pools import (
     PoolSerializer,
     pool_out,
 )
-from apps.retrieval.serializers.runs import snapshot_of_body
+from apps.retrieval.serializers.runs import questions_of_body, snapshot_of_body
 
 
 class PoolView(RunsAPIView):
@@ -94,6 +94,7 @@ class PoolList(PoolView):
             domain=values["domain"],
             difficulty=values["difficulty"],
             query_type=values["query_type"],
+            questions=questions_of_body(self.project, values["questions"]),
         )
 
 

@@ -171,6 +171,9 @@ class PoolRequestSerializer(SourcesSerializer):
     domain = serializers.CharField(max_length=200, default="", allow_blank=True)
     difficulty = ChoiceField(choices=Difficulty.choices, default="", allow_blank=True)
     query_type = serializers.CharField(max_length=200, default="", allow_blank=True)
+    questions = serializers.CharField(
+        max_length=100, default="", allow_blank=True, help_text="A query set such as `set:pilot`, instead of filters."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         has_budget = attrs["method"] != PoolMethod.DEPTH

@@ -11,7 +11,14 @@ from apps.corpus.management.base import BAD_INPUT
 from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.enums import PoolMethod, PoolState
-from apps.retrieval.management.base import FAILED, READY, SnapshotCommand, chosen_system
+from apps.retrieval.management.base import (
+    FAILED,
+    READY,
+    SnapshotCommand,
+    add_questions,
+    chosen_questions,
+    chosen_system,
+)
 from apps.retrieval.models import Pool, Run
 
 
@@ -36,6 +43,7 @@ class Command(SnapshotCommand):
             help=f"name of a system, repeatable; {', '.join(READY)} are created when missing",
         )
         parser.add_argument("--run", action="append", default=[], help="tag of a complete run, repeatable")
+        add_questions(parser)
         self._add_plan(parser)
         parser.add_argument("--queue", action="store_true", help="leave the work to a worker and return at once")
 
@@ -80,6 +88,7 @@ class Command(SnapshotCommand):
             run_ids=[self._run(project, tag).pk for tag in options["run"]],
             depth=options["depth"],
             plan=self._plan(options),
+            choice=chosen_questions(project, options["questions"]),
             actor=actor,
             at=timezone.now(),
         )
