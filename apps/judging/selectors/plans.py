@@ -283,6 +283,11 @@ def pace_of(project: Project) -> Pace:
     return answer_to(project, pace_question(project))
 
 
+def words_for(project: Project, judgements: int) -> str:
+    """How long so many judgements take in this project; empty for none."""
+    return pace_of(project).words_for(judgements)
+
+
 def pace_question(project: Project) -> BatchedRead[Pace]:
     """The same for pages that ask for more in one statement."""
     latest = Round.objects.filter(project=project, kind=RoundKind.JUDGING).order_by("-number").values("pk")

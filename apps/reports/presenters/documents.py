@@ -70,7 +70,7 @@ def evaluation_report(sheet: EvaluationSheet | HitSheet) -> Document:
 
 def _about(sheet: EvaluationSheet | HitSheet) -> list[str]:
     """What its figures are worth, and what is not shown one by one."""
-    return [*filter(None, [sheet.budgeted]), *sheet.withheld]
+    return [*filter(None, [sheet.pooling_note]), *sheet.withheld]
 
 
 def _gate_result(result: GateResult) -> ReportedGate:

@@ -175,7 +175,7 @@ def _grown(plan: PoolPlan, more: PoolPlan) -> PoolPlan:
 def _store_plan(pool: Pool, plan: PoolPlan, queries: int) -> dict[str, Any] | None:
     """Store the plan; when it first has an edge, the pool's current runs are its edge runs. Raises PoolRefused."""
     runs = tuple(pool.pool_runs.order_by("run_id").values_list("run_id", flat=True))
-    if reason := rules.plan_refusal(plan, queries, len(runs), pool.depth):
+    if reason := rules.plan_refusal(plan, queries, len(runs), pool.depth, pool.snapshot.block_count):
         raise PoolRefused(reason, code="plan")
     if plan.edge and not plan.edge_runs:
         plan = replace(plan, edge_runs=runs)
@@ -210,7 +210,7 @@ def _link_runs(
             run_of_system = add_run(system, pool.snapshot, max(pool.depth, RUN_DEPTH), "", "", "", actor, at)
             pending += [run_of_system, *add_components(run_of_system, query_ids, actor, at)]
         runs.append(run_of_system)
-    if not runs and not may_be_empty:
+    if not runs and not may_be_empty and not plan.takes_every:
         raise PoolRefused("Choose at least one system or run.", code="no_runs")
     linked = set(pool.pool_runs.values_list("run_id", flat=True))
     new = {run.pk for run in runs} - linked

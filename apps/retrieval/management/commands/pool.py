@@ -10,7 +10,7 @@ from apps.accounts.models import Project
 from apps.corpus.management.base import BAD_INPUT
 from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.core.sampling import PoolPlan
-from apps.retrieval.enums import PoolMethod, PoolState
+from apps.retrieval.enums import WITHOUT_BUDGET, PoolMethod, PoolState
 from apps.retrieval.management.base import (
     FAILED,
     READY,
@@ -67,7 +67,7 @@ class Command(SnapshotCommand):
         parser.add_argument("--seed", type=_count, default=0, help="makes the choice repeatable (default: 0)")
 
     def _plan(self, options: dict[str, Any]) -> PoolPlan:
-        if options["budget"] and options["method"] == PoolMethod.DEPTH:
+        if options["budget"] and options["method"] in WITHOUT_BUDGET:
             raise CommandError("A budget needs a --method: rrf, move_to_front, bandit or sample.", returncode=BAD_INPUT)
         return PoolPlan(
             method=options["method"],
