@@ -1,9 +1,12 @@
 """Pools with every passage of a small snapshot: bounded, said beforehand, and known to miss nothing by counting."""
 
+from types import SimpleNamespace
+
 import pytest
 from django.urls import reverse
 
 from apps.corpus.models import Snapshot
+from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.evaluations import EVERY_JUDGED, pooling_words
 from apps.goldsets.models import Version
 from apps.retrieval import rules
@@ -127,7 +130,8 @@ def test_a_round_judges_all_of_it(snapshot):
 
 
 @pytest.mark.parametrize(("grades", "is_said"), [(6, True), (5, False), (0, False)])
-def test_scores_say_so_where_a_version_has_a_grade_for_every_passage(grades, is_said):
+def test_scores_say_so_where_a_version_has_a_grade_for_every_passage(monkeypatch, grades, is_said):
+    monkeypatch.setattr(evaluations, "grounds_of", lambda version: SimpleNamespace(has_budget=False))
     counts = {"grades": grades, "queries": 2}
     version = Version(pk=1, manifest={"counts": counts}, snapshot=Snapshot(block_count=3), gold_set_id=1)
 
