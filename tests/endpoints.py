@@ -114,7 +114,7 @@ RIGHTS: dict[str, Rows] = {
         **form(LEADS, "new edit"),
         **write(MEMBERS, "report"),
         **write(LEADS, "change settle variants decide source-new source-edit grant revoke retire"),
-        **write(LEADS, "set-save set-draw set-freeze set-delete"),
+        **write(LEADS, "set-save set-draw set-freeze set-delete balance-targets"),
     },
     "querylogs": {
         **read(LEADS, "list log clicks"),
@@ -233,7 +233,7 @@ RIGHTS: dict[str, Rows] = {
     },
     "queries-api": {
         **read(MEMBERS, "query source-detail set"),
-        **read_and_write(MEMBERS, LEADS, "list sources sets"),
+        **read_and_write(MEMBERS, LEADS, "list sources sets balance"),
         **read_and_write(LEADS, MEMBERS, "failures"),
         **write(LEADS, "source change settle variants decide edit retire source-edit grant revoke"),
         **write(LEADS, "set-draw set-freeze set-delete"),

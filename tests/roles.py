@@ -52,7 +52,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         ),
         "add, edit and retire queries; make variants; settle remarks; decide failed searches; record sources": (
             "queries:new queries:change queries:source-new queries:source-edit queries:grant queries:revoke "
-            "queries:edit queries:retire queries:settle queries:decide queries:variants"
+            "queries:edit queries:retire queries:settle queries:decide queries:variants queries:balance-targets"
         ),
         "save, freeze and delete query sets; draw samples": (
             "queries:set-save queries:set-draw queries:set-freeze queries:set-delete"

@@ -101,6 +101,7 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     "queries-api:failures": lambda project: {"text": "where is the spare key", "has_consent": True},
     "queries-api:decide": lambda project: {"step": "take"},
     "queries-api:variants": lambda project: {"query_ids": [query_of(project).outside_id], "kinds": ["lower"]},
+    "queries-api:balance": lambda project: {"domain": {"security": 0.5}},
     "queries-api:sets": lambda project: {
         "name": "Hard ones",
         "difficulty": "hard",

@@ -89,6 +89,7 @@ def default_policies() -> dict:
         "regression_bar": 0.1,
         "test_step": None,
         "source_targets": {},
+        "balance_targets": {},
         "lit_terms": True,
         "blocking_checks": [],
         "query_personal": "block",

@@ -7,6 +7,7 @@ from django import forms
 from django.utils import timezone
 
 from apps.accounts.models import Project
+from apps.accounts.selectors import policy
 from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.naming import parse_facets, stored_facets
@@ -182,6 +183,54 @@ class SourceForm(KaratForm):
     def target_share(self) -> float | None:
         target = self.cleaned_data["target"]
         return None if target is None else float(target) / 100
+
+
+class TargetsForm(KaratForm):
+    """Shares aimed at by value of each property but the source, one a line. Cleaned: shares from 0 to 1 by value."""
+
+    query_type = forms.CharField(label="Type")
+    difficulty = forms.CharField()
+    domain = forms.CharField()
+    failure_mode = forms.CharField(
+        label="Failure mode", help_text="A query has one by its tag: failure:acronym is the failure mode acronym."
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        targets = policy(project, "balance_targets")
+        written = {name: _lines_of(targets.get(name, {})) for name in self.base_fields}
+        super().__init__(*args, initial=written, **kwargs)
+        for field in self.fields.values():
+            field.required = False
+            field.widget = forms.Textarea(attrs={"rows": 3, "class": "input", "placeholder": "how-to = 30"})
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        for name in self.fields:
+            try:
+                values[name] = targets_in(values.get(name, ""))
+            except ValueError as fault:
+                self.add_error(name, str(fault))
+        return values
+
+
+def _lines_of(targets: dict[str, float]) -> str:
+    return "\n".join(f"{value} = {share * 100:g}" for value, share in targets.items())
+
+
+def targets_in(lines: str) -> dict[str, float]:
+    """Shares by value from lines such as "how-to = 30", in percent. Raises ValueError with what is wrong."""
+    found: dict[str, float] = {}
+    for number, line in enumerate(lines.splitlines(), start=1):
+        value, sign, percent = (part.strip() for part in line.rpartition("="))
+        if not line.strip():
+            continue
+        share = percent.removesuffix("%").strip()
+        if not (value and sign and share.replace(".", "", 1).isdecimal() and 0 < float(share) <= 100):
+            raise ValueError(f"Line {number}, “{line.strip()}”: write a value and its share in percent: how-to = 30.")
+        found[value] = round(float(share) / 100, 6)
+    if (total := sum(found.values())) > 1.0001:
+        raise ValueError(f"These shares add up to {total * 100:g} %. Together they are at most 100 %.")
+    return found
 
 
 class PermissionForm(KaratForm):

@@ -366,27 +366,56 @@ def _reasons(sources: QuerySet[Source], at: datetime) -> dict[int, str]:
     return {pk: REASONS[permitted] for pk, permitted in rows if permitted in REASONS}
 
 
-def stratum_counts(project: Project) -> list[tuple[str, str, str, str, int]]:
-    """(source, type, difficulty, domain, live queries), one row for each existing combination."""
+FAILURE = "failure:"
+"""What the tag of a failure mode begins with, such as `failure:acronym`."""
+
+
+class StratumCount(NamedTuple):
+    """So many queries or Q&As of one combination; "" where a property is not set. `source` is a slug."""
+
+    source: str
+    query_type: str
+    difficulty: str
+    domain: str
+    failures: tuple[str, ...]
+    number: int
+
+
+def stratum_counts(project: Project) -> tuple[list[StratumCount], int]:
+    """The live queries by combination, without variants; and how many variants there are."""
     live = Query.objects.filter(project=project, retired_at=None).order_by()
-    rows = live.values_list(*STRATUM_COLUMNS).annotate(number=Count("pk"))
-    return [(source or "", kind, difficulty, domain, number) for source, kind, difficulty, domain, number in rows]
+    originals = live.exclude(metadata__has_key=VARIANT_OF)
+    rows = originals.values_list(*STRATUM_COLUMNS, "tags").annotate(number=Count("pk"))
+    return [stratum_count(*row) for row in rows], live.filter(metadata__has_key=VARIANT_OF).count()
 
 
-_counts_of_triples: list[Callable[[Project], Mapping[int | None, int]]] = []
+def stratum_count(
+    source: str | None, query_type: str, difficulty: str, domain: str, tags: Sequence[str] | None, number: int
+) -> StratumCount:
+    failures = tuple(tag.removeprefix(FAILURE) for tag in tags or () if tag.startswith(FAILURE))
+    return StratumCount(source or "", query_type or "", difficulty or "", domain or "", failures, number)
 
 
-def count_triples_with(counts: Callable[[Project], Mapping[int | None, int]]) -> None:
-    """How many Q&As there are of each source: the app that has them says it, since this one does not know of it."""
+CountTriples = Callable[[Project], list[StratumCount]]
+_counts_of_triples: list[CountTriples] = []
+
+
+def count_triples_with(counts: CountTriples) -> None:
+    """How many Q&As there are of each kind: the app that has them says it, since this one does not know of it."""
     if counts not in _counts_of_triples:
         _counts_of_triples.append(counts)
 
 
-def triples_by_source(project: Project) -> Counter[int | None]:
-    """How many Q&As that have not ended count for each source, by its key; None for those that have no source."""
-    total: Counter[int | None] = Counter()
-    for counts in _counts_of_triples:
-        total.update(counts(project))
+def triple_counts(project: Project) -> list[StratumCount]:
+    """The Q&As that have not ended by combination; what one does not say itself its query says."""
+    return [row for counts in _counts_of_triples for row in counts(project)]
+
+
+def triples_by_source(project: Project) -> Counter[str]:
+    """How many Q&As that have not ended count for each source, by its slug; "" for those that have no source."""
+    total: Counter[str] = Counter()
+    for row in triple_counts(project):
+        total[row.source] += row.number
     return total
 
 
