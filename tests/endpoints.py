@@ -156,7 +156,7 @@ RIGHTS: dict[str, Rows] = {
         **read(MEMBERS, "index guideline-latest guideline"),
         **read(ANNOTATORS, "mine judge pairs earlier differences"),
         **read(LEADS, "preview round adjudicate placeholders"),
-        **form(LEADS, "guideline-new guideline-changes new-round adjudicate-pair settle carry"),
+        **form(LEADS, "guideline-new guideline-changes new-round new-pilot adjudicate-pair settle carry"),
         **form(ANNOTATORS, "keys difference"),
         **write(LEADS, "guideline-keep open-the-rest close give-back claim-placeholder end-claim"),
         **write(ANNOTATORS, "grade keys-reset release"),
@@ -282,7 +282,9 @@ RIGHTS: dict[str, Rows] = {
         **read(LEADS, "all-rounds earlier offer undecided placeholders"),
         **read_and_write(MEMBERS, LEADS, "guidelines"),
         **form(LEADS, "settle carry"),
-        **write(LEADS, "close judge-again keep plan give-back decide decide-many open-the-rest claim end-claim"),
+        **write(
+            LEADS, "close judge-again keep plan new-pilot give-back decide decide-many open-the-rest claim end-claim"
+        ),
         **write(ANNOTATORS, "release judgements open-difference answer-difference"),
     },
     "agreement-api": {

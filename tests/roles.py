@@ -117,6 +117,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         ),
         "plan, open and close rounds; write guidelines": (
             "judging:guideline-new judging:guideline-changes judging:guideline-keep judging:new-round judging:preview "
+            "judging:new-pilot "
             "judging:round judging:open-the-rest judging:close judging:give-back"
         ),
         "decide pairs; carry grades over to the same texts": (

@@ -192,7 +192,7 @@ WITHOUT_A_BODY = {
     "whoever is named, and where that is written": "goldsets-api:public-texts",
     "a policy": "review-api:withdraw-flag",
     "grades of an earlier version": "judging-api:judge-again",
-    "annotators, who are in both projects": "judging-api:plan",
+    "annotators, who are in both projects": "judging-api:plan judging-api:new-pilot",
     "a person, who is in both projects": "judging-api:give-back",
     "a grade and a reason": "judging-api:decide judging-api:decide-many",
     "a mark of pairs": "judging-api:settle judging-api:carry",

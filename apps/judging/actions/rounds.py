@@ -20,6 +20,7 @@ from apps.accounts.selectors import members_of
 from apps.audit.actions import record
 from apps.common.database.statements import run
 from apps.common.errors import Forbidden, Refusal
+from apps.corpus.models import Snapshot
 from apps.jobs.actions.jobs import enqueue
 from apps.judging import rules
 from apps.judging.actions.differences import tell_of_closing
@@ -40,11 +41,15 @@ from apps.judging.selectors.plans import (
     undecided_pilot_queries,
 )
 from apps.judging.selectors.rejudging import KnownGrade, known_pairs
-from apps.judging.selectors.rounds import alpha_over
-from apps.queries.models import Query
+from apps.judging.selectors.rounds import alpha_over, latest_guideline
+from apps.queries.actions.sets import draw_set
+from apps.queries.models import Query, SavedSet
 from apps.queries.selectors import frozen_query_ids
+from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.actions.runs import lock_queries
 from apps.retrieval.models import Pool, PoolEntry
+from apps.retrieval.selectors.pools import proposed_sources
+from apps.retrieval.selectors.question_sets import QueryChoice
 
 PLACE = """
 SELECT p.id FROM judging_roundannotator p
@@ -193,6 +198,63 @@ def open_round(
     _record_plan(round_, list(own), len(checks), kept_pairs, actor, at)
     _open_planned(round_, pairs + kept_pairs, actor, at)
     return round_
+
+
+@transaction.atomic
+def start_pilot(
+    *,
+    project: Project,
+    name: str,
+    number: int,
+    seed: int,
+    of: SavedSet | None = None,
+    snapshot: Snapshot,
+    depth: int,
+    annotators: Sequence[User],
+    actor: User,
+    at: datetime,
+) -> Pool:
+    """Draw a frozen set of queries by stratum, and pool the systems and runs that a new pool proposes for it.
+
+    The job that builds the pool opens the round, in which each of the annotators judges every pair.
+    """
+    refusal = rules.pilot_start_refusal(latest_guideline(project), len(annotators), number)
+    RoundRefused.raise_for(refusal, code="pilot_not_possible")
+    drawn = draw_set(project=project, name=name, number=number, seed=seed, of=of, actor=actor, at=at)
+    proposal = proposed_sources(project, snapshot)
+    return request_pool(
+        project=project,
+        name=name,
+        snapshot_id=snapshot.pk,
+        system_ids=proposal.systems,
+        run_ids=proposal.runs,
+        with_built_in=not any(proposal),
+        depth=depth,
+        choice=QueryChoice(questions=drawn.key),
+        then={"annotators": [person.pk for person in annotators], "seed": seed},
+        actor=actor,
+        at=at,
+    )
+
+
+def open_pilot(pool: Pool, then: Mapping[str, Any], actor: User, at: datetime) -> str:
+    """Open the round of a pilot on its pool; returns why it cannot be opened, "" once it is."""
+    people = list(User.objects.filter(pk__in=then["annotators"]))
+    plan = Plan(overlap=1.0, judges=max(1, len(people)), seed=then["seed"])
+    try:
+        open_round(
+            project=pool.project,
+            actor=actor,
+            pool=pool,
+            guideline=latest_guideline(pool.project),
+            annotators=people,
+            plan=plan,
+            name=pool.name,
+            at=at,
+        )
+    except RoundRefused as refusal:
+        return refusal.sentence
+    return ""
 
 
 def _record_plan(round_: Round, people: list[int], checks: int, kept_pairs: int, actor: User, at: datetime) -> None:

@@ -50,6 +50,7 @@ def request_pool(
     depth: int,
     plan: PoolPlan = PLAIN,
     choice: QueryChoice = ALL_QUERIES,
+    then: Mapping[str, Any] | None = None,
     actor: User,
     at: datetime,
 ) -> Pool:
@@ -57,7 +58,8 @@ def request_pool(
 
     Without a plan, the pool is the union of the top `depth` results; with a budget, pairs are chosen among them. A
     complete run of a system that is deep enough and has all the queries is reused. `with_built_in` creates BM25 and
-    TF-IDF in a project that has neither, and takes them too. Raises PoolRefused and SystemRefused.
+    TF-IDF in a project that has neither, and takes them too. `then` is for those `after_pooling`. Raises PoolRefused
+    and SystemRefused.
     """
     snapshot = snapshot_in(project, snapshot_id)
     if with_built_in:
@@ -90,7 +92,7 @@ def request_pool(
     }
     record(project=project, actor=actor, action="pool.requested", obj=pool, after=after, at=at)
     lock_queries(ranked, at=at)
-    return _enqueue_pool(pool, pending, actor, at)
+    return _enqueue_pool(pool, pending, actor, at, then)
 
 
 def _check_request(project: Project, name: str, depth: int, query_ids: Sequence[int]) -> None:
@@ -218,10 +220,12 @@ def _link_runs(
     return pending
 
 
-def _enqueue_pool(pool: Pool, pending: Sequence[Run], actor: User, at: datetime) -> Pool:
+def _enqueue_pool(
+    pool: Pool, pending: Sequence[Run], actor: User, at: datetime, then: Mapping[str, Any] | None = None
+) -> Pool:
     pool.job = enqueue(
         kind="retrieval.pool",
-        params={"pool_id": pool.pk},
+        params={"pool_id": pool.pk, **({"then": dict(then)} if then else {})},
         project=pool.project,
         actor=actor,
         at=at,

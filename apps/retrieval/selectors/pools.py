@@ -8,7 +8,7 @@ import numpy as np
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
 from apps.common.discovery import Registered
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.enums import ENDED
@@ -107,6 +107,11 @@ GradeSource = Callable[[Pool], Grades]
 grade_sources: Registered[GradeSource] = Registered()
 """Each gives the agreed grade of every (query id, block version id) on the pool's snapshot."""
 
+
+Follower = Callable[[Pool, Mapping[str, Any], User, datetime], str]
+
+after_pooling: Registered[Follower] = Registered()
+"""Each does what was asked for together with a pool, once it is built; returns why it could not, "" where it did."""
 
 EffortWords = Callable[[Project, int], str]
 
