@@ -185,6 +185,9 @@ class SourceForm(KaratForm):
         return None if target is None else float(target) / 100
 
 
+EXAMPLES = {"query_type": "how-to", "difficulty": "hard", "domain": "security", "failure_mode": "acronym"}
+
+
 class TargetsForm(KaratForm):
     """Shares aimed at by value of each property but the source, one a line. Cleaned: shares from 0 to 1 by value."""
 
@@ -199,9 +202,9 @@ class TargetsForm(KaratForm):
         targets = policy(project, "balance_targets")
         written = {name: _lines_of(targets.get(name, {})) for name in self.base_fields}
         super().__init__(*args, initial=written, **kwargs)
-        for field in self.fields.values():
+        for name, field in self.fields.items():
             field.required = False
-            field.widget = forms.Textarea(attrs={"rows": 3, "class": "input", "placeholder": "how-to = 30"})
+            field.widget = forms.Textarea(attrs={"rows": 3, "class": "input", "placeholder": f"{EXAMPLES[name]} = 30"})
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
