@@ -88,6 +88,7 @@ def default_policies() -> dict:
         "calibrating_reviews": 20,
         "regression_bar": 0.1,
         "test_step": None,
+        "refresh_months": 0,
         "source_targets": {},
         "balance_targets": {},
         "lit_terms": True,
