@@ -172,7 +172,7 @@ WITHOUT_A_BODY = {
         "review-api:give-back gates-api:retire-gate gates-api:revoke-badge editions-api:run-again "
         "goldsets-api:slice-offers goldsets-api:retire-training goldsets-api:release goldsets-api:discard "
         "goldsets-api:public-sign goldsets-api:public-release review-api:candidate-answer review-api:bulk-undo "
-        "querylogs-api:close querylogs-api:name-remove"
+        "querylogs-api:close querylogs-api:name-remove queries-api:set-freeze queries-api:set-delete"
     ),
     "roles": "people-api:roles",
     "grades, which somebody has given": "settings-api:scale",
