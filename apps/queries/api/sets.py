@@ -73,7 +73,7 @@ class NewSetInput(serializers.Serializer):
     remarks = ChoiceField(required=False, choices=[ANY_REMARK, *QueryCheck.values], allow_blank=True)
 
 
-class SampleInput(serializers.Serializer):
+class SetSampleInput(serializers.Serializer):
     """`of` is the key of a set, such as `set:hard`; without it the sample is of all queries."""
 
     name = serializers.CharField(max_length=120)
@@ -122,10 +122,10 @@ class SetList(SetView):
 class SetDraw(SetView):
     """A sample of queries by source, type, difficulty and domain."""
 
-    @extend_schema(operation_id="query_sets_draw", request=SampleInput, responses={201: SizedSetSerializer})
+    @extend_schema(operation_id="query_sets_draw", request=SetSampleInput, responses={201: SizedSetSerializer})
     def post(self, request: Request, slug: str) -> Response:
         """Draw queries with a seed and freeze them as a set."""
-        given = given_in(request.data, SampleInput)
+        given = given_in(request.data, SetSampleInput)
         key = given.pop("of")
         of = selectors.set_with_key(self.project, key) if key else None
         if key and of is None:
