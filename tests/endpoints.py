@@ -111,10 +111,11 @@ RIGHTS: dict[str, Rows] = {
         **write(LEADS, "freeze redact import-fix import-columns import-confirm import-discard import-undo"),
     },
     "queries": {
-        **read(MEMBERS, "list balance failures sources source query"),
+        **read(MEMBERS, "list balance failures sources source query sets set"),
         **form(LEADS, "new edit"),
         **write(MEMBERS, "report"),
         **write(LEADS, "change settle variants decide source-new source-edit grant revoke retire"),
+        **write(LEADS, "set-save set-draw set-freeze set-delete balance-targets"),
     },
     "querylogs": {
         **read(LEADS, "list log clicks"),
@@ -156,7 +157,7 @@ RIGHTS: dict[str, Rows] = {
         **read(MEMBERS, "index guideline-latest guideline"),
         **read(ANNOTATORS, "mine judge pairs earlier differences"),
         **read(LEADS, "preview round adjudicate placeholders"),
-        **form(LEADS, "guideline-new guideline-changes new-round adjudicate-pair settle carry"),
+        **form(LEADS, "guideline-new guideline-changes new-round new-pilot adjudicate-pair settle carry"),
         **form(ANNOTATORS, "keys difference"),
         **write(LEADS, "guideline-keep open-the-rest close give-back claim-placeholder end-claim"),
         **write(ANNOTATORS, "grade keys-reset release"),
@@ -233,10 +234,11 @@ RIGHTS: dict[str, Rows] = {
         **write(LEADS, "redact"),
     },
     "queries-api": {
-        **read(MEMBERS, "query source-detail"),
-        **read_and_write(MEMBERS, LEADS, "list sources"),
+        **read(MEMBERS, "query source-detail set"),
+        **read_and_write(MEMBERS, LEADS, "list sources sets balance"),
         **read_and_write(LEADS, MEMBERS, "failures"),
         **write(LEADS, "source change settle variants decide edit retire source-edit grant revoke"),
+        **write(LEADS, "set-draw set-freeze set-delete"),
     },
     "querylogs-api": {
         **read(LEADS, "list log offered clicks"),
@@ -282,7 +284,9 @@ RIGHTS: dict[str, Rows] = {
         **read(LEADS, "all-rounds earlier offer undecided placeholders"),
         **read_and_write(MEMBERS, LEADS, "guidelines"),
         **form(LEADS, "settle carry"),
-        **write(LEADS, "close judge-again keep plan give-back decide decide-many open-the-rest claim end-claim"),
+        **write(
+            LEADS, "close judge-again keep plan new-pilot give-back decide decide-many open-the-rest claim end-claim"
+        ),
         **write(ANNOTATORS, "release judgements open-difference answer-difference"),
     },
     "agreement-api": {

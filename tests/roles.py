@@ -37,8 +37,8 @@ RIGHTS: dict[str, dict[str, str]] = {
         "read corpora, snapshots, passages and their history": (
             "corpus:list corpus:corpus corpus:snapshot corpus:changes corpus:block"
         ),
-        "read queries, their sources and balance": (
-            "queries:list queries:balance queries:sources queries:source queries:query"
+        "read queries, their sets, sources and balance": (
+            "queries:list queries:balance queries:sources queries:source queries:query queries:sets queries:set"
         ),
         "report searches that went wrong": "queries:failures queries:report",
         "import documents and queries; freeze a snapshot; redact a passage": (
@@ -52,7 +52,10 @@ RIGHTS: dict[str, dict[str, str]] = {
         ),
         "add, edit and retire queries; make variants; settle remarks; decide failed searches; record sources": (
             "queries:new queries:change queries:source-new queries:source-edit queries:grant queries:revoke "
-            "queries:edit queries:retire queries:settle queries:decide queries:variants"
+            "queries:edit queries:retire queries:settle queries:decide queries:variants queries:balance-targets"
+        ),
+        "save, freeze and delete query sets; draw samples": (
+            "queries:set-save queries:set-draw queries:set-freeze queries:set-delete"
         ),
         "draw queries from a search log; read and keep them; make runs of what systems returned": (
             "querylogs:list querylogs:log querylogs:read querylogs:close querylogs:names querylogs:name-remove "
@@ -114,6 +117,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         ),
         "plan, open and close rounds; write guidelines": (
             "judging:guideline-new judging:guideline-changes judging:guideline-keep judging:new-round judging:preview "
+            "judging:new-pilot "
             "judging:round judging:open-the-rest judging:close judging:give-back"
         ),
         "decide pairs; carry grades over to the same texts": (

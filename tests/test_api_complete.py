@@ -14,6 +14,8 @@ RENAMED = {
     "dashboard:bring-back": "settings-api:bring-back",
     "queries:new": "queries-api:list",
     "queries:report": "queries-api:failures",
+    "queries:balance-targets": "queries-api:balance",
+    "queries:set-save": "queries-api:sets",
     "queries:source-new": "queries-api:sources",
     "querylogs:read": "querylogs-api:decide",
     "jobs:cancel": "jobs-api:job-cancel",

@@ -101,6 +101,13 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     "queries-api:failures": lambda project: {"text": "where is the spare key", "has_consent": True},
     "queries-api:decide": lambda project: {"step": "take"},
     "queries-api:variants": lambda project: {"query_ids": [query_of(project).outside_id], "kinds": ["lower"]},
+    "queries-api:balance": lambda project: {"domain": {"security": 0.5}},
+    "queries-api:sets": lambda project: {
+        "name": "Hard ones",
+        "difficulty": "hard",
+        "source": project.sources.earliest("pk").slug,
+    },
+    "queries-api:set-draw": lambda project: {"name": "Pilot", "of": "set:live-queries", "number": 2},
     "queries-api:settle": lambda project: {"query_ids": [query_of(project).outside_id]},
     "queries-api:sources": lambda project: {"name": "Interviews in March", "kind": "interview"},
     "queries-api:source-edit": lambda project: {"target_share": 0.125},
@@ -166,7 +173,8 @@ WITHOUT_A_BODY = {
         "review-api:give-back gates-api:retire-gate gates-api:revoke-badge editions-api:run-again "
         "goldsets-api:slice-offers goldsets-api:retire-training goldsets-api:release goldsets-api:discard "
         "goldsets-api:public-sign goldsets-api:public-release review-api:candidate-answer review-api:bulk-undo "
-        "querylogs-api:close querylogs-api:name-remove querylogs-api:received"
+        "querylogs-api:close querylogs-api:name-remove querylogs-api:received "
+        "queries-api:set-freeze queries-api:set-delete"
     ),
     "roles": "people-api:roles",
     "grades, which somebody has given": "settings-api:scale",
@@ -186,7 +194,7 @@ WITHOUT_A_BODY = {
     "whoever is named, and where that is written": "goldsets-api:public-texts",
     "a policy": "review-api:withdraw-flag",
     "grades of an earlier version": "judging-api:judge-again",
-    "annotators, who are in both projects": "judging-api:plan",
+    "annotators, who are in both projects": "judging-api:plan judging-api:new-pilot",
     "a person, who is in both projects": "judging-api:give-back",
     "a grade and a reason": "judging-api:decide judging-api:decide-many",
     "a mark of pairs": "judging-api:settle judging-api:carry",

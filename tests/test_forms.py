@@ -218,6 +218,7 @@ TAKEN: dict[str, set[str]] = {
     "goldsets:draw-slice": {"quarter", "size"},
     "judging:give-back": {"person"},
     "notifications:read-all": {"kind"},
+    "queries:set-save": {"name"},
     "queries:settle": {"query", "which"},
     "queries:variants": {"query", "which", "take"},
     "review:remind": {"triple", "one"},

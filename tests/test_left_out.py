@@ -33,6 +33,7 @@ def fixed(query: Query) -> Body:
 
 NAMES = {
     "queries_edit": "queries-api:edit",
+    "queries_set_targets": "queries-api:balance",
     "queries_edit_source": "queries-api:source-edit",
     "systems_pace": "systems-api:pace",
     "runs_annotate": "retrieval-api:run",
@@ -59,6 +60,12 @@ CHANGES: dict[str, Callable[[Project], Body]] = {
         "source": project.sources.latest("pk").slug,
         "tags": ["night"],
         "facets": [{"id": "1", "words": "Who rotates them"}],
+    },
+    "queries-api:balance": lambda project: {
+        "query_type": {"how": 0.5},
+        "difficulty": {"hard": 0.25},
+        "domain": {"keys": 1.0},
+        "failure_mode": {"acronym": 0.1},
     },
     "queries-api:source-edit": lambda project: {"name": "Interviews", "kind": "interview", "target_share": 0.125},
     "systems-api:pace": lambda project: {

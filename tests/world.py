@@ -38,7 +38,9 @@ from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
 from apps.judging.models import Guideline, Round, RoundAnnotator
 from apps.metrics.expected.rules import TEXT
 from apps.queries.actions.failures import report_failure
-from apps.queries.models import FailureReport, Permission, Query, Source
+from apps.queries.actions.sets import save_set
+from apps.queries.models import FailureReport, Permission, Query, SavedSet, Source
+from apps.queries.selectors import QueryFilters
 from apps.querylogs.actions import add_names
 from apps.querylogs.models import MaskedName, QueryLog
 from apps.reports.actions import request_report
@@ -279,6 +281,7 @@ Things.finders = {
     "queries:grant pk": first(Source),
     "queries:import pk": first(Import, kind="queries"),
     "queries:revoke pk": first(Permission, "source__project"),
+    "queries:set pk": latest(SavedSet),
     "queries:source pk": first(Source),
     "querylogs pk": first(QueryLog),
     "querylogs position": 1,
@@ -482,6 +485,7 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     start_import(project=project, kind="queries", file=file, options=options, actor=lead, at=now)
     words = {"text": "where is the key to the archive", "expected": "", "passage": ""}
     report_failure(project=project, has_consent=True, actor=lead, at=now, **words)
+    save_set(project=project, name="Live queries", filters=QueryFilters(), actor=lead, at=now)
     _start_a_collection(project, lead)
     _draw_from_a_log(project, lead)
     _add_candidates(project, lead, snapshot)

@@ -111,6 +111,13 @@ class SettingsForm(KaratForm):
         help_text="A score on test is published only if it beats the best published one by at least this much. The "
         "others stay sealed for good. Empty: every score is published.",
     )
+    refresh_months = forms.IntegerField(
+        label="Months until a gold set is due",
+        min_value=0,
+        max_value=60,
+        help_text="After its release. Then leads are told to refresh it: new queries, a newer snapshot, a new version."
+        " 0: never.",
+    )
     internal_words = forms.CharField(
         label="Internal words",
         required=False,

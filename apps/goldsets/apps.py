@@ -16,6 +16,7 @@ class GoldsetsConfig(AppConfig):
         from apps.retrieval.selectors.question_sets import QuestionSets, offered_sets
         from apps.triples.selectors.imported import rests_on_accepted
 
+        told_together.add(ToldTogether("version.due", "gold sets are due for a refresh.", "goldsets:list"))
         told_together.add(ToldTogether("version.released", "versions were released.", "goldsets:list"))
         rests_on_accepted.add(later("apps.goldsets.selectors.versions.version_with"))
         rests_on_permissions(later("apps.goldsets.execution.revoked.VersionsOnPermissions"))

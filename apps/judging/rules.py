@@ -37,6 +37,20 @@ def open_round_refusal(pool: Pool, guideline: Guideline | None, annotators: int)
     return None
 
 
+MOST_IN_PILOT = 100
+
+
+def pilot_start_refusal(guideline: Guideline | None, annotators: int, number: int) -> str | None:
+    """Why no pilot of so many queries can be started."""
+    if guideline is None:
+        return "There is no guideline yet. Publish one first, so that a grade means the same to everybody."
+    if annotators == 0:
+        return NO_ANNOTATOR
+    if number > MOST_IN_PILOT:
+        return f"A pilot has at most {MOST_IN_PILOT} queries, since everybody judges all of its pairs. Ten is usual."
+    return None
+
+
 def plan_refusal(annotators: int, most_judges: int) -> str | None:
     """Why a plan can't be filled: nobody gives a pair two judgements."""
     if most_judges > annotators == 1:

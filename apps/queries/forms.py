@@ -7,14 +7,15 @@ from django import forms
 from django.utils import timezone
 
 from apps.accounts.models import Project
+from apps.accounts.selectors import policy
 from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.naming import parse_facets, stored_facets
 from apps.queries.core.strata import TYPED, checked_day
 from apps.queries.enums import Difficulty, PermissionScope, QueryCheck, SourceKind, VariantKind
-from apps.queries.models import Query, Source
-from apps.queries.rules import WORDS
-from apps.queries.selectors import ANY_REMARK, NO_SOURCE, STATES, QueryFilters, choices_in
+from apps.queries.models import Query, SavedSet, Source
+from apps.queries.rules import MOST_IN_SET, WORDS
+from apps.queries.selectors import ANY_REMARK, NO_SOURCE, STATES, QueryFilters, choices_in, filters_of, sets_in
 
 ANY = ("", "any")
 ALIKE = ("difficulty", *TYPED, "group_key")
@@ -208,6 +209,57 @@ class SourceForm(KaratForm):
         return None if target is None else float(target) / 100
 
 
+EXAMPLES = {"query_type": "how-to", "difficulty": "hard", "domain": "security", "failure_mode": "acronym"}
+
+
+class TargetsForm(KaratForm):
+    """Shares aimed at by value of each property but the source, one a line. Cleaned: shares from 0 to 1 by value."""
+
+    query_type = forms.CharField(label="Type")
+    difficulty = forms.CharField()
+    domain = forms.CharField()
+    failure_mode = forms.CharField(
+        label="Failure mode", help_text="A query has one by its tag: failure:acronym is the failure mode acronym."
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        targets = policy(project, "balance_targets")
+        written = {name: _lines_of(targets.get(name, {})) for name in self.base_fields}
+        super().__init__(*args, initial=written, **kwargs)
+        for name, field in self.fields.items():
+            field.required = False
+            field.widget = forms.Textarea(attrs={"rows": 3, "class": "input", "placeholder": f"{EXAMPLES[name]} = 30"})
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        for name in self.fields:
+            try:
+                values[name] = targets_in(values.get(name, ""))
+            except ValueError as fault:
+                self.add_error(name, str(fault))
+        return values
+
+
+def _lines_of(targets: dict[str, float]) -> str:
+    return "\n".join(f"{value} = {share * 100:g}" for value, share in targets.items())
+
+
+def targets_in(lines: str) -> dict[str, float]:
+    """Shares by value from lines such as "how-to = 30", in percent. Raises ValueError with what is wrong."""
+    found: dict[str, float] = {}
+    for number, line in enumerate(lines.splitlines(), start=1):
+        value, sign, percent = (part.strip() for part in line.rpartition("="))
+        if not line.strip():
+            continue
+        share = percent.removesuffix("%").strip()
+        if not (value and sign and share.replace(".", "", 1).isdecimal() and 0 < float(share) <= 100):
+            raise ValueError(f"Line {number}, “{line.strip()}”: write a value and its share in percent: how-to = 30.")
+        found[value] = round(float(share) / 100, 6)
+    if (total := sum(found.values())) > 1.0001:
+        raise ValueError(f"These shares add up to {total * 100:g} %. Together they are at most 100 %.")
+    return found
+
+
 class PermissionForm(KaratForm):
     owner = forms.CharField(max_length=200, help_text="Who gives the permission: a person, a team or a company.")
     scope = forms.ChoiceField(
@@ -266,3 +318,34 @@ class FilterForm(KaratForm):
             **{name: values.get(name, "") for name in TYPED},
             remarks=values.get("remarks", ""),
         )
+
+    @classmethod
+    def words_of(cls, saved: SavedSet, project: Project) -> list[tuple[str, str]]:
+        """The filters of a set as the list names them: label and value of each that is set."""
+        form = cls(project=project)
+        columns = {"text": "find"}
+        usual = QueryFilters()._asdict()
+        return [
+            (str(field.label or name.capitalize()), str(dict(getattr(field, "choices", ())).get(value, value)))
+            for column, value in filters_of(saved)._asdict().items()
+            if value != usual[column]
+            for name in [columns.get(column, column)]
+            for field in [form.fields[name]]
+        ]
+
+
+class SampleForm(KaratForm):
+    """A sample of queries by stratum, which becomes a frozen set."""
+
+    name = forms.CharField(max_length=120, help_text="Such as pilot of ten.")
+    of = forms.ModelChoiceField(SavedSet.objects.none(), label="Drawn from", required=False, empty_label="all queries")
+    number = forms.IntegerField(
+        label="How many", min_value=1, max_value=MOST_IN_SET, initial=10, help_text="Ten is usual for a pilot."
+    )
+    seed = forms.IntegerField(
+        initial=1, min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same queries."
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer_rows(self, "of", sets_in(project))

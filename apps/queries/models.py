@@ -7,6 +7,8 @@ from apps.queries.enums import Difficulty, PermissionScope, ReportState, SourceK
 
 CONVERSATION = "conversation"
 """The name in a query's metadata of the queries before it in a conversation."""
+SET_PREFIX = "set:"
+"""What the keys of query sets begin with; those of gold sets contain no colon."""
 
 
 class Source(models.Model):
@@ -174,3 +176,56 @@ class FailureReport(models.Model):
 
     def __str__(self) -> str:
         return f"report {self.pk}"
+
+
+class SavedSet(models.Model):
+    """A query set: queries under a name. Those that match a filter, or once it is frozen a list that never changes.
+
+    Files and the API write it `set:` and its slug.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="query_sets")
+    slug = models.SlugField(max_length=60)
+    name = models.CharField(max_length=120)
+    filters = models.JSONField(default=dict, help_text="What a query has to match; only filters that are set.")
+    drawn = models.JSONField(null=True, help_text="Of a sample: from which set (empty: all), how many, and the seed.")
+    digest = models.CharField(max_length=64, blank=True, help_text="Over ids and texts, once it is frozen.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    frozen_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    frozen_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "slug"], name="query_set_slug_in_project"),
+            models.CheckConstraint(
+                name="query_set_frozen_has_person_and_digest",
+                condition=Q(frozen_at=None, frozen_by=None, digest="", drawn=None)
+                | Q(frozen_at__isnull=False, frozen_by__isnull=False) & ~Q(digest=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def key(self) -> str:
+        """As runs, pools, rounds, files and the API name it."""
+        return f"{SET_PREFIX}{self.slug}"
+
+    @property
+    def is_frozen(self) -> bool:
+        return self.frozen_at is not None
+
+
+class SetMember(models.Model):
+    """A query of a frozen set."""
+
+    saved_set = models.ForeignKey(SavedSet, models.PROTECT, related_name="members")
+    query = models.ForeignKey(Query, models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["saved_set", "query"], name="set_member_once")]
+
+    def __str__(self) -> str:
+        return f"{self.query_id} in {self.saved_set_id}"

@@ -7,7 +7,7 @@ from apps.common.text.wording import plural
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.checks import Remark
 from apps.queries.enums import ReportState
-from apps.queries.models import FailureReport, Permission, Query
+from apps.queries.models import FailureReport, Permission, Query, SavedSet
 
 MOST_AT_ONCE = 5_000
 QUERY_GONE = "This query is no longer here: its import was undone meanwhile. Go back to the list of queries."
@@ -108,6 +108,46 @@ def bulk_refusal(project: Project, change: BulkChange, number: int) -> str | Non
         return "The source belongs to another project."
     if number > MOST_AT_ONCE:
         return f"These are {number:,} queries; at most {MOST_AT_ONCE:,} change at once. Filter the list first."
+    return None
+
+
+MOST_IN_SET = 20_000
+
+
+def save_set_refusal(name: str, slug: str, state: str, *, is_taken: bool) -> str | None:
+    """Why no query set with this name can be saved from a filter of queries in this state."""
+    if not slug:
+        return "A query set needs a name with a letter or a digit in it."
+    if is_taken:
+        return f"This project already has a query set {slug}. Choose another name than “{name}”."
+    if state not in {"live", "used"}:
+        return "A query set has queries that are not retired. Filter by the state live or used, then save the set."
+    return None
+
+
+def freeze_set_refusal(saved: SavedSet, number: int) -> str | None:
+    """Why the set cannot be frozen with so many queries."""
+    if saved.is_frozen:
+        return f"{saved.name} is frozen already."
+    if not number:
+        return f"No query matches {saved.name}, so there is nothing to freeze."
+    if number > MOST_IN_SET:
+        return f"{saved.name} has {number:,} queries; a frozen set has at most {MOST_IN_SET:,}. Use a narrower filter."
+    return None
+
+
+def draw_refusal(number: int, available: int) -> str | None:
+    """Why so many queries cannot be drawn."""
+    if not 1 <= number <= MOST_IN_SET:
+        return f"Draw from 1 to {MOST_IN_SET:,} queries, not {number:,}."
+    if not available:
+        return "There is no query to draw from: all are retired or variants of others. Import or add queries first."
+    return None
+
+
+def delete_set_refusal(saved: SavedSet) -> str | None:
+    if saved.is_frozen:
+        return f"{saved.name} is frozen and stays: runs, pools and rounds may name it."
     return None
 
 

@@ -34,10 +34,11 @@ from apps.queries.core.checks import (
     usual_languages,
 )
 from apps.queries.core.naming import VARIANT, VARIANT_OF, QueryNames
-from apps.queries.core.strata import TYPED
+from apps.queries.core.strata import BALANCED, TYPED
+from apps.queries.core.stratified import Candidate, draw
 from apps.queries.core.variants import acronyms_in, degraded
 from apps.queries.enums import CheckEffect, QueryCheck, VariantKind
-from apps.queries.models import FailureReport, Permission, Query, Source
+from apps.queries.models import SET_PREFIX, FailureReport, Permission, Query, SavedSet, SetMember, Source
 
 OF_COLUMNS = {"source": F("source__name"), "group": F("group_key"), "asked_in": Substr("asked_on", 1, 4)}
 
@@ -45,6 +46,9 @@ OF_COLUMNS = {"source": F("source__name"), "group": F("group_key"), "asked_in": 
 def stratum_values(queries: QuerySet[Query], name: str) -> dict[int, str]:
     """The stratum of each of the queries, by key; "" for none."""
     return dict(queries.annotate(stratum=OF_COLUMNS.get(name, F(name))).values_list("pk", "stratum"))
+
+
+STRATUM_COLUMNS = ("source__slug", *BALANCED[1:])
 
 
 class QueryFilters(NamedTuple):
@@ -109,27 +113,112 @@ def keys_of(project: Project, outside_ids: Iterable[str]) -> dict[str, int]:
 
 
 def narrowed(queries: QuerySet[Query], filters: QueryFilters) -> QuerySet[Query]:
-    if filters.state == "live":
-        queries = queries.filter(retired_at=None)
-    elif filters.state == "used":
-        queries = queries.filter(retired_at=None, locked_at__isnull=False)
+    return queries.filter(matching(filters))
+
+
+def matching(filters: QueryFilters) -> Q:
+    """The filters as a condition on queries."""
+    found = Q()
+    if filters.state in {"live", "used"}:
+        found &= Q(retired_at=None)
+    if filters.state == "used":
+        found &= Q(locked_at__isnull=False)
     elif filters.state == "retired":
-        queries = queries.filter(retired_at__isnull=False)
+        found &= Q(retired_at__isnull=False)
     if filters.source == NO_SOURCE:
-        queries = queries.filter(source=None)
+        found &= Q(source=None)
     elif filters.source:
-        queries = queries.filter(source__slug=filters.source)
+        found &= Q(source__slug=filters.source)
     for name in ("difficulty", *TYPED):
         if value := getattr(filters, name):
-            queries = queries.filter(**{name: value})
+            found &= Q(**{name: value})
     if filters.remarks == ANY_REMARK:
-        queries = queries.exclude(remarks={})
+        found &= ~Q(remarks={})
     elif filters.remarks:
-        queries = queries.filter(remarks__has_key=filters.remarks)
+        found &= Q(remarks__has_key=filters.remarks)
     if filters.text:
         words = Q(text__icontains=filters.text) | Q(outside_id__icontains=filters.text)
-        queries = queries.filter(words | Q(label__icontains=filters.text))
-    return queries
+        found &= words | Q(label__icontains=filters.text)
+    return found
+
+
+def sets_in(project: Project) -> QuerySet[SavedSet]:
+    """The query sets of the project, by name."""
+    return SavedSet.objects.filter(project=project).select_related("created_by", "frozen_by").order_by("name", "pk")
+
+
+def set_in(project: Project, pk: int) -> SavedSet:
+    try:
+        return sets_in(project).get(pk=pk)
+    except SavedSet.DoesNotExist:
+        raise Http404("No such query set.") from None
+
+
+def set_with_key(project: Project, key: str) -> SavedSet | None:
+    """The set that runs and pools name so, such as `set:pilot`; None where there is none."""
+    return sets_in(project).filter(slug=key.removeprefix(SET_PREFIX)).first() if key.startswith(SET_PREFIX) else None
+
+
+def queries_of_set(saved: SavedSet) -> QuerySet[Query]:
+    """The queries of a set, by id: those on its list, retired ones too, or those that match its filter now."""
+    queries = queries_in(saved.project)
+    if saved.is_frozen:
+        return queries.filter(pk__in=SetMember.objects.filter(saved_set=saved).values("query"))
+    return narrowed(queries, filters_of(saved))
+
+
+def frozen_query_ids(project_id: int, key: str) -> QuerySet[SetMember, int]:
+    """The keys of the queries on the list of the frozen set with this key, for a condition."""
+    members = SetMember.objects.filter(saved_set__project=project_id, saved_set__slug=key.removeprefix(SET_PREFIX))
+    return members.values_list("query", flat=True)
+
+
+def filters_of(saved: SavedSet) -> QueryFilters:
+    return QueryFilters(**saved.filters)
+
+
+class SetSize(NamedTuple):
+    """How many queries a set has, of them not retired, and not retired and no variant: those that people judge."""
+
+    queries: int
+    live: int
+    judged: int
+
+
+def sizes_of_sets(sets: Collection[SavedSet]) -> dict[int, SetSize]:
+    """The sizes of sets of one project, by key, in two statements."""
+    lists = SetMember.objects.filter(saved_set__in=[one for one in sets if one.is_frozen])
+    counted_lists = lists.values("saved_set").annotate(**_sizes(Q(), "query__")).order_by()
+    found = {pk: SetSize(*counts) for pk, *counts in counted_lists.values_list("saved_set", *SetSize._fields)}
+    if filtered := [one for one in sets if not one.is_frozen]:
+        counts = {
+            f"of{one.pk}_{name}": count for one in filtered for name, count in _sizes(matching(filters_of(one))).items()
+        }
+        counted = Query.objects.filter(project=filtered[0].project_id).aggregate(**counts)
+        found |= {one.pk: SetSize(*(counted[f"of{one.pk}_{name}"] for name in SetSize._fields)) for one in filtered}
+    return found
+
+
+def _sizes(condition: Q, of: str = "") -> dict[str, Count]:
+    live = condition & Q(**{f"{of}retired_at": None})
+    judged = live & ~Q(**{f"{of}metadata__has_key": VARIANT_OF})
+    return {
+        name: Count("pk", filter=each) for name, each in zip(SetSize._fields, (condition, live, judged), strict=True)
+    }
+
+
+def drawn_queries(project: Project, of: SavedSet | None, number: int, seed: int) -> list[int]:
+    """The keys of a sample of so many queries by source, type, difficulty and domain, from a set or from all.
+
+    Retired queries and variants are in no sample.
+    """
+    queries = queries_in(project) if of is None else queries_of_set(of)
+    rows = queries.filter(retired_at=None).exclude(metadata__has_key=VARIANT_OF)
+    keys, candidates = dict[str, int](), []
+    for pk, name, source, *strata in rows.values_list("pk", "outside_id", *STRATUM_COLUMNS):
+        keys[name] = pk
+        candidates.append(Candidate(name, (source or "", *strata)))
+    return [keys[name] for name in draw(candidates, number, seed=str(seed))]
 
 
 def preview_of(project: Project, query_ids: Iterable[int], change: BulkChange) -> BulkPreview:
@@ -278,28 +367,56 @@ def _reasons(sources: QuerySet[Source], at: datetime) -> dict[int, str]:
     return {pk: REASONS[permitted] for pk, permitted in rows if permitted in REASONS}
 
 
-def stratum_counts(project: Project) -> list[tuple[str, str, str, str, int]]:
-    """(source, type, difficulty, domain, live queries), one row for each existing combination."""
+FAILURE = "failure:"
+"""What the tag of a failure mode begins with, such as `failure:acronym`."""
+
+
+class StratumCount(NamedTuple):
+    """So many queries or Q&As of one combination; "" where a property is not set. `source` is a slug."""
+
+    source: str
+    query_type: str
+    difficulty: str
+    domain: str
+    failures: tuple[str, ...]
+    number: int
+
+
+def stratum_counts(project: Project) -> tuple[list[StratumCount], int]:
+    """The live queries by combination, without variants; and how many variants there are."""
     live = Query.objects.filter(project=project, retired_at=None).order_by()
-    columns = ("source__slug", "query_type", "difficulty", "domain")
-    rows = live.values_list(*columns).annotate(number=Count("pk"))
-    return [(source or "", kind, difficulty, domain, number) for source, kind, difficulty, domain, number in rows]
+    originals = live.exclude(metadata__has_key=VARIANT_OF)
+    rows = originals.values_list(*STRATUM_COLUMNS, "tags").annotate(number=Count("pk"))
+    return [stratum_count(*row) for row in rows], live.filter(metadata__has_key=VARIANT_OF).count()
 
 
-_counts_of_triples: list[Callable[[Project], Mapping[int | None, int]]] = []
+def stratum_count(
+    source: str | None, query_type: str, difficulty: str, domain: str, tags: Sequence[str] | None, number: int
+) -> StratumCount:
+    failures = tuple(tag.removeprefix(FAILURE) for tag in tags or () if tag.startswith(FAILURE))
+    return StratumCount(source or "", query_type or "", difficulty or "", domain or "", failures, number)
 
 
-def count_triples_with(counts: Callable[[Project], Mapping[int | None, int]]) -> None:
-    """How many Q&As there are of each source: the app that has them says it, since this one does not know of it."""
+CountTriples = Callable[[Project], list[StratumCount]]
+_counts_of_triples: list[CountTriples] = []
+
+
+def count_triples_with(counts: CountTriples) -> None:
+    """How many Q&As there are of each kind: the app that has them says it, since this one does not know of it."""
     if counts not in _counts_of_triples:
         _counts_of_triples.append(counts)
 
 
-def triples_by_source(project: Project) -> Counter[int | None]:
-    """How many Q&As that have not ended count for each source, by its key; None for those that have no source."""
-    total: Counter[int | None] = Counter()
-    for counts in _counts_of_triples:
-        total.update(counts(project))
+def triple_counts(project: Project) -> list[StratumCount]:
+    """The Q&As that have not ended by combination; what one does not say itself its query says."""
+    return [row for counts in _counts_of_triples for row in counts(project)]
+
+
+def triples_by_source(project: Project) -> Counter[str]:
+    """How many Q&As that have not ended count for each source, by its slug; "" for those that have no source."""
+    total: Counter[str] = Counter()
+    for row in triple_counts(project):
+        total[row.source] += row.number
     return total
 
 

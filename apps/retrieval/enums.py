@@ -91,10 +91,13 @@ class PoolMethod(models.TextChoices):
     FRONT = "move_to_front", "adaptive, move to front"
     BANDIT = "bandit", "adaptive, bandit"
     SAMPLE = "sample", "random sample of all results, to estimate P@k"
+    EVERY = "every", "every passage of the snapshot, for small corpora"
 
 
 ADAPTIVE = (PoolMethod.FRONT, PoolMethod.BANDIT)
 """Methods that use the judgements so far; such a pool is grown batch by batch."""
+
+WITHOUT_BUDGET = (PoolMethod.DEPTH, PoolMethod.EVERY)
 
 
 class IndexState(models.TextChoices):

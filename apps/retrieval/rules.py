@@ -6,6 +6,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, Secret
 from apps.accounts.selectors import Member
 from apps.common.errors import Refusal
+from apps.common.text.wording import plural
 from apps.corpus.models import Snapshot
 from apps.metrics.statistics.usage import Usage
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
@@ -14,6 +15,7 @@ from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import IndexState, PoolKind, PoolMethod, PoolState, Returns, RunState, SystemKind
 from apps.retrieval.models import LoadedIndex, Pool, Run, System
 from apps.retrieval.selectors.blinding import OPEN_ROUND, hidden_queries
+from apps.retrieval.selectors.pools import is_exhaustive
 from apps.retrieval.selectors.question_sets import QueryChoice
 from apps.retrieval.selectors.systems import pending_run_of, ready_index_of
 
@@ -21,6 +23,8 @@ DEEPEST = 10_000
 LARGEST_BUDGET = 100_000
 MOST_CANDIDATES = 20_000_000
 MOST_SAMPLED = 1_000
+MOST_OF_EVERY = 20_000
+"""Pairs of a pool that has every passage for every query."""
 RUN_DEPTH = 1_000
 LONGEST = {"name": 120, "tag": 110, "commit": 80, "as_role": 60}
 
@@ -50,7 +54,7 @@ def blocks_refusal(system: System) -> str | None:
 def choice_refusal(choice: QueryChoice) -> str | None:
     """Why queries cannot be chosen so."""
     if choice.questions and choice.is_filtered:
-        return "A run is on the questions of a version or on filtered queries. Choose one of them."
+        return "Queries are chosen by a set or by filters. Choose one of them."
     return None
 
 
@@ -188,13 +192,17 @@ def grow_refusal(pool: Pool) -> str | None:
         return "This pool was made from imported judgements, so runs cannot be added."
     if plan_of(pool.plan).method == PoolMethod.SAMPLE:
         return "The pairs of this pool are one random sample, which cannot grow. Build another pool for a larger one."
+    if plan_of(pool.plan).takes_every:
+        return "This pool has every passage already, so it cannot grow. Build another pool for more queries."
     if pool.state != PoolState.COMPLETE:
         return f"This pool is {pool.get_state_display()}. It can grow once it is complete."
     return None
 
 
-def plan_refusal(plan: PoolPlan, queries: int, runs: int, depth: int) -> str | None:
-    """Why a pool of `queries` queries and `runs` runs cannot follow the plan."""
+def plan_refusal(plan: PoolPlan, queries: int, runs: int, depth: int, blocks: int) -> str | None:
+    """Why a pool of `queries` queries and `runs` runs, on `blocks` passages, cannot follow the plan."""
+    if plan.takes_every:
+        return _every_refusal(plan, queries, blocks)
     if plan.has_budget and plan.pairs < 1:
         return "A budget must be at least one pair."
     budget = plan.pairs * queries if plan.each else plan.pairs
@@ -219,6 +227,18 @@ def plan_refusal(plan: PoolPlan, queries: int, runs: int, depth: int) -> str | N
     return None
 
 
+def _every_refusal(plan: PoolPlan, queries: int, blocks: int) -> str | None:
+    if (pairs := queries * blocks) > MOST_OF_EVERY:
+        return (
+            f"Every passage for {plural(queries, 'query', 'queries')} is {pairs:,} pairs; at most {MOST_OF_EVERY:,} are"
+            f" possible, which are {plural(MOST_OF_EVERY // blocks, 'query', 'queries')} here. Choose a smaller query"
+            " set, or take the top results and random passages, which estimate what the pool misses."
+        )
+    if plan.has_samples:
+        return "A pool with every passage has no samples beside it. Empty the fields under Random samples."
+    return None
+
+
 def missing_refusal(pool: Pool) -> str | None:
     """Why an estimate of what the pool misses is not possible."""
     if pool.state != PoolState.COMPLETE:
@@ -226,6 +246,8 @@ def missing_refusal(pool: Pool) -> str | None:
     if plan_of(pool.plan).method == PoolMethod.SAMPLE:
         return "The pairs of this pool are a random sample of what its runs found, which does not tell what they miss."
     if pool.kind != PoolKind.DEPTH or not plan_of(pool.plan).strata:
+        if is_exhaustive(pool):
+            return "It misses nothing: it has every passage of the snapshot for every query. Recall needs no estimate."
         return "This pool has no random passages. Add some under Grow and have them judged."
     return None
 

@@ -14,5 +14,5 @@ class TriplesConfig(AppConfig):
 
         after_freezing.add(later("apps.triples.actions.triples.compare_with_snapshot"))
         rests_on_permissions(later("apps.triples.actions.triples.TriplesOnPermissions"))
-        count_triples_with(later("apps.triples.selectors.triples.counts_by_source"))
+        count_triples_with(later("apps.triples.selectors.triples.counts_by_stratum"))
         names_of_queries.add(later("apps.triples.selectors.triples.asked_by_label"))

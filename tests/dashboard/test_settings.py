@@ -16,6 +16,7 @@ VALUES = {
     "near_duplicate_limit": 0.9,
     "calibrating_reviews": 30,
     "regression_bar": 0.05,
+    "refresh_months": 6,
     "test_step": 0.01,
     "agents_may_work": True,
     "leads_decide_own": True,
@@ -61,7 +62,12 @@ def test_name_and_every_policy_are_on_the_page_and_saved_and_others_stay(client,
     client.post(url(project), {"name": "Handbook", **POLICIES})
 
     project.refresh_from_db()
-    shown = set(default_policies()) - {"source_targets", "skipped_steps", "allowed_public"}  # on other pages
+    shown = set(default_policies()) - {
+        "source_targets",
+        "balance_targets",
+        "skipped_steps",
+        "allowed_public",
+    }  # on other pages
     assert [name for name in shown if f'name="{name}"' not in page] == []
     assert {name: project.policies[name] for name in shown} == VALUES
     assert (project.name, project.policies["source_targets"]) == ("Handbook", {"kept": 1})

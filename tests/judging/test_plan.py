@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apps.judging.core.plan import Plan, Preview, fits, own_order, remit_from, seat_number, seeded_number, shuffled
+from apps.queries.core.stratified import Candidate
 
 PAIRS = [(f"Q{q:02}", f"block-{b}") for q in range(10) for b in range(10)]
 
@@ -118,7 +119,7 @@ def test_the_preview_of_everything_at_once():
 
 def test_pairs_of_the_pilot_get_everybody_and_leave_the_overlap_to_the_rest():
     plan = Plan(overlap=0.25, judges=2, seed=7, pilot=2)
-    pilot = dict.fromkeys(plan.pilot_of(sorted({query for query, _ in PAIRS})), 5)
+    pilot = dict.fromkeys(plan.pilot_of(Candidate(query, ()) for query in {query for query, _ in PAIRS}), 5)
 
     seats = dict(zip(PAIRS, plan.seats(PAIRS, pilot), strict=True))
 
@@ -126,12 +127,14 @@ def test_pairs_of_the_pilot_get_everybody_and_leave_the_overlap_to_the_rest():
     assert sorted(seats[pair] for pair in PAIRS if pair[0] not in pilot) == [1] * 60 + [2] * 20
 
 
-def test_the_pilot_is_chosen_by_hash_alone():
-    queries = [f"Q{n:02}" for n in range(10)]
-    plan = Plan(seed=3, pilot=3)
+def test_the_pilot_is_a_sample_by_stratum_of_the_seed_alone():
+    queries = [Candidate(f"Q{n:02}", ("log", "easy") if n < 15 else ("talk", "hard")) for n in range(20)]
+    plan = Plan(seed=3, pilot=4)
+    drawn = plan.pilot_of(queries)
 
-    assert plan.pilot_of(queries) == plan.pilot_of(reversed(queries)) == ["Q02", "Q00", "Q04"]
-    assert set(Plan(seed=4, pilot=3).pilot_of(queries)) != {"Q02", "Q00", "Q04"}
+    assert drawn == plan.pilot_of(reversed(queries))
+    assert sum(name < "Q15" for name in drawn) == 3
+    assert drawn != Plan(seed=4, pilot=4).pilot_of(queries)
 
 
 def test_about_the_planned_share_is_repeated_with_different_pairs_for_each_person():

@@ -119,7 +119,7 @@ def test_the_page_says_until_when_and_undoes(client):
 
 
 def test_every_table_that_names_a_query_locks_its_words_or_is_asked_about():
-    """Runs, pools, rounds and versions lock the words of their queries; think of each new table.
+    """Runs, pools, rounds, versions and frozen sets lock the words of their queries; think of each new table.
 
     A report names the query that taking it made, which no import did; marking an offered query as the same as another
     is an edit of that one.
@@ -128,6 +128,7 @@ def test_every_table_that_names_a_query_locks_its_words_or_is_asked_about():
         "goldsets.VersionQuery",
         "judging.Seat",
         "queries.FailureReport",
+        "queries.SetMember",
         "querylogs.OfferedQuery",
         "retrieval.PoolEntry",
         "retrieval.PoolQuery",

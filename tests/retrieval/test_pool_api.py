@@ -229,4 +229,4 @@ def test_the_number_of_queries_does_not_depend_on_the_runs(project, snapshot, as
     with CaptureQueriesContext(connection) as queries:
         assert len(ask(f"pools/{pool.pk}/").json()["runs"]) == runs
 
-    assert len(queries) == 14
+    assert len(queries) == 15

@@ -15,6 +15,7 @@ from apps.calibration.selectors.calibrations import unanswered_items
 from apps.common.database.batched_reads import BatchedRead, CountOf, joined
 from apps.common.text.wording import age, day
 from apps.dashboard.pages.paths import path
+from apps.goldsets.selectors.versions import versions_due
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.judging.selectors.pending_work import JudgingWork, what_waits_for
@@ -26,7 +27,7 @@ JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
 GRADE_KEY = "g"
-ORDER = "xlatzo3ebmfs1dgrivwcp4hyq"
+ORDER = "xlatzo3ebmfs1dgrivwcp64hyq"
 """The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; what
 waits for others; goal; queries.
 """
@@ -72,7 +73,7 @@ def open_tasks(member: Member, at: datetime) -> BatchedRead[list[Task]]:
     """The open tasks of this person, most pressing first."""
     parts = [_judging(member, at), _review(member, at), _calibrations(member, at)]
     if member.is_lead:
-        parts += [_permissions(member, at), _failed_jobs(member, at)]
+        parts += [_permissions(member, at), _failed_jobs(member, at), _due(member, at)]
     whole = joined(dict(enumerate(parts)))
     return BatchedRead(whole.asks, lambda found: in_order(chain.from_iterable(whole.read(found).values())))
 
@@ -195,6 +196,26 @@ def _permissions(member: Member, at: datetime) -> BatchedRead[list[Task]]:
         small = f"the first on {day(first.date(), at.date())}; later exports leave out what depends on it"
         url = path("sources", member.project)
         return [Task("p", "Permissions about to expire", small, found["n"], f"in {age(first, at)}", url)]
+
+    return BatchedRead(asks, read)
+
+
+def _due(member: Member, at: datetime) -> BatchedRead[list[Task]]:
+    due = versions_due(member.project, at)
+    if due.query.is_empty():
+        return BatchedRead({}, lambda found: [])
+    asks = {
+        "n": CountOf(due.order_by().values("pk")),
+        "name": Subquery(due.values("gold_set__name")[:1]),
+        "first": Subquery(due.values("released_at")[:1]),
+    }
+
+    def read(found: Mapping[str, Any]) -> list[Task]:
+        if not found["n"]:
+            return []
+        small = f"{found['name']} first: add new queries, freeze the texts of today, then cut the next version"
+        when = f"released {age(found['first'], at)} ago"
+        return [Task("6", "Gold sets due for a refresh", small, found["n"], when, path("versions", member.project))]
 
     return BatchedRead(asks, read)
 

@@ -49,6 +49,7 @@ from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.judging.actions.propagation import GradeToCarry, carry_along
 from apps.judging.actions.rounds import open_round
+from apps.judging.core.plan import Plan
 from apps.judging.models import Round
 from apps.judging.selectors.plans import pairs_to_plan, split_by_grade
 from apps.judging.selectors.rounds import free_pool_name, latest_guideline
@@ -235,7 +236,7 @@ def _round(edition: Edition, pool: Pool, actor: User, at: datetime) -> Round | N
     if reason := rules.round_refusal(has_guideline=guideline is not None, people=len(as_before.people)):
         raise EditionRefused(reason, code="no_round")
     assert guideline is not None
-    if not split_by_grade(pairs_to_plan(pool, only_new=False))[0].exists():
+    if not split_by_grade(pairs_to_plan(pool, Plan()))[0].exists():
         return None
     return open_round(
         project=pool.project,

@@ -325,7 +325,7 @@ def _board_context(
     return {
         **ground_context(version, split, hit, part),
         "lower_end": LOWER_END if counts_questions(hit) else "",
-        "budgeted": evaluations.budget_words(version, hit),
+        "pooling_note": evaluations.pooling_words(version, hit),
         "board": board(version, split, hit, measure, page, part, correction),
         "step": rules.step_words(None if part else evaluations.ladder_shown(version, split, hit)),
         "elsewhere": _scored_elsewhere(version, split, hit),

@@ -110,14 +110,14 @@ class ScoredSheet:
         return rules.hidden_words(reasons, self.noun)
 
     @cached_property
-    def budgeted(self) -> str:
-        """What the figures are worth where a pool had a budget; "" where none had."""
-        return evaluations.budget_words(self.evaluation.version, self.evaluation.hit)
+    def pooling_note(self) -> str:
+        """What the figures are worth where a pool had a budget, or where every passage was judged; else ""."""
+        return evaluations.pooling_words(self.evaluation.version, self.evaluation.hit)
 
     @cached_property
     def sampled(self) -> SampledPrecision | None:
         """P@k as a random sample of pairs says, where a pool of the version is one."""
-        return rankings.sampled_precision(self.evaluation) if self.budgeted else None
+        return rankings.sampled_precision(self.evaluation) if self.pooling_note else None
 
     @property
     def withheld(self) -> list[str]:

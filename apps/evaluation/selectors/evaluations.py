@@ -225,9 +225,23 @@ RANKS_ONLY = (
 )
 
 
-def budget_words(version: Version, hit: str) -> str:
-    """What figures by grades are worth where a pool of the version had a budget; "" where none had."""
-    return RANKS_ONLY if not counts_questions(hit) and grounds_of(version).has_budget else ""
+EVERY_JUDGED = (
+    "Every passage of the snapshot has a grade for every query of this version: nothing relevant can be missing, and"
+    " recall is no estimate."
+)
+
+
+def pooling_words(version: Version, hit: str) -> str:
+    """What figures by grades are worth where a pool of the version had a budget, or where every passage was judged.
+
+    "" for other pools. Whether every passage was judged is counted in the version's own grades.
+    """
+    if counts_questions(hit):
+        return ""
+    counts = version.manifest.get("counts", {})
+    if counts.get("grades") and counts["grades"] == counts["queries"] * version.snapshot.block_count:
+        return EVERY_JUDGED
+    return RANKS_ONLY if grounds_of(version).has_budget else ""
 
 
 def originals_in(evaluation: Evaluation) -> NDArray[np.int64] | None:

@@ -11,10 +11,11 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.goldsets import rules
 from apps.goldsets.actions.versions import locked_version
-from apps.goldsets.core.slice_sampling import USUAL_SIZE, draw, quarter_of
+from apps.goldsets.core.slice_sampling import USUAL_SIZE, quarter_of
 from apps.goldsets.enums import SliceKind
 from apps.goldsets.models import Slice, SliceMember, Version
 from apps.goldsets.selectors import slices
+from apps.queries.core.stratified import draw
 
 DRAWN = "drawn by domain, difficulty and source"
 LONGEST_WHY = 200

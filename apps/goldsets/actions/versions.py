@@ -1,7 +1,7 @@
 """Create gold sets and their signing key; draft, change, freeze and release versions; log exports and looks at test."""
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from apps.accounts.core.encryption import seal
+from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
 from apps.audit.actions import record
@@ -27,12 +28,13 @@ from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers
 from apps.goldsets.selectors.freeze_policy import find_lead_checks
 from apps.goldsets.selectors.manifest_facts import number_of
-from apps.goldsets.selectors.versions import TEST_SEEN
+from apps.goldsets.selectors.versions import TEST_SEEN, versions_due
 from apps.goldsets.workflow import move
 from apps.jobs.actions.notifications import notify
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.outbox import post_to_webhooks
+from apps.jobs.execution.periodic import periodic_task
 from apps.judging.actions.rounds import locked_rounds
 from apps.judging.models import Guideline, Round
 from apps.queries.selectors import lock_sources
@@ -226,6 +228,24 @@ def _tell(version: Version, actor: User, at: datetime) -> None:
         notify(person=person, project=project, kind="version.released", sentence=sentence, path=path, key=key, at=at)
     facts = {"gold_set": gold_set.slug, "version": version.number, "digest": version.digest, "url": absolute(path)}
     post_to_webhooks(project=project, event=WebhookEvent.RELEASED, facts=facts, at=at)
+
+
+@periodic_task("goldsets.due", every=timedelta(hours=6))
+def tell_of_due_sets(at: datetime) -> None:
+    """Remind leads, once a release, of the gold sets that are due for a refresh."""
+    for project in Project.objects.not_deleted().filter(archived_at=None).order_by("pk"):
+        for version in versions_due(project, at):
+            _remind(project, version, at)
+
+
+@transaction.atomic
+def _remind(project: Project, version: Version, at: datetime) -> None:
+    released = f"{version.released_at:%Y-%m-%d}"
+    sentence = f"{version} was released on {released} and is due for a refresh: new queries, a newer snapshot."
+    path = reverse("goldsets:version", args=[project.slug, version.gold_set.slug, version.number])
+    key = f"version:{version.pk}:due"
+    for lead in members_of(project, Role.LEAD):
+        notify(person=lead, project=project, kind="version.due", sentence=sentence, path=path, key=key, at=at)
 
 
 @transaction.atomic

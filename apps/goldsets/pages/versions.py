@@ -69,6 +69,7 @@ def version_list(request: HttpRequest, project: Project) -> HttpResponse:
         "is_blind": rules.blind_refusal(member_of(request)) is not None,
         "revoked": versions.resting_on_revoked(project, at=timezone.now()),
         "public": out,
+        "due": versions.due_dates(project, [version for _, shown in sets for version in shown]),
         "ended": ended_versions(project, at=timezone.now()) if out else set(),
     }
     return render(request, "goldsets/list.html", context)

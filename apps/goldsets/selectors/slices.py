@@ -10,9 +10,9 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.http import Http404
 
 from apps.common.database.batched_reads import once
-from apps.goldsets.core.slice_sampling import Candidate
 from apps.goldsets.enums import GROWING, SliceKind, Split
 from apps.goldsets.models import GoldSet, Slice, SliceMember, Version, VersionGrade, VersionQuery, VersionTriple
+from apps.queries.core.stratified import Candidate
 from apps.triples.enums import ELSEWHERE
 
 if TYPE_CHECKING:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from calendar import monthrange
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, Max, Prefetch, Q, QuerySet, Subquery
@@ -12,7 +13,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from apps.accounts.models import Project
-from apps.accounts.selectors import Member
+from apps.accounts.selectors import Member, policy
 from apps.audit.models import Event
 from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf, answer_to, joined, once
 from apps.corpus.models import Snapshot
@@ -171,6 +172,41 @@ class NewestVersions(NamedTuple):
     released: Version | None
     draft: Version | None
     unreleased: Version | None
+
+
+def due_on(released: date, months: int) -> date:
+    """So many months after the release, at the latest on the last day of that month."""
+    year, month = _months_on(released, months)
+    return date(year, month, min(released.day, monthrange(year, month)[1]))
+
+
+def latest_due(today: date, months: int) -> date:
+    """The latest day of a release that is due today, by `due_on`."""
+    year, month = _months_on(today, -months)
+    last, is_last = monthrange(year, month)[1], today.day == monthrange(today.year, today.month)[1]
+    return date(year, month, last if is_last else min(today.day, last))
+
+
+def _months_on(day: date, months: int) -> tuple[int, int]:
+    years, month = divmod(day.month - 1 + months, 12)
+    return day.year + years, month + 1
+
+
+def versions_due(project: Project, at: datetime) -> QuerySet[Version]:
+    """The versions in force that are due for a refresh by the settings of the project, longest first."""
+    months = int(policy(project, "refresh_months"))
+    if not months:
+        return Version.objects.none()
+    after = datetime.combine(latest_due(at.astimezone(UTC).date(), months), time.max, tzinfo=UTC)
+    released = Version.objects.filter(gold_set__project=project, state=VersionState.RELEASED, released_at__lte=after)
+    return released.select_related("gold_set").order_by("released_at", "pk")
+
+
+def due_dates(project: Project, versions: Iterable[Version]) -> dict[int, date]:
+    """When those of the versions that are in force are due for a refresh, by key; none where the settings say never."""
+    months = int(policy(project, "refresh_months"))
+    in_force = [one for one in versions if one.state == VersionState.RELEASED and months]
+    return {one.pk: due_on(one.released_at.astimezone(UTC).date(), months) for one in in_force if one.released_at}
 
 
 def newest_versions(project: Project) -> NewestVersions:

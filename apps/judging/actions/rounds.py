@@ -20,6 +20,7 @@ from apps.accounts.selectors import members_of
 from apps.audit.actions import record
 from apps.common.database.statements import run
 from apps.common.errors import Forbidden, Refusal
+from apps.corpus.models import Snapshot
 from apps.jobs.actions.jobs import enqueue
 from apps.judging import rules
 from apps.judging.actions.differences import tell_of_closing
@@ -40,10 +41,15 @@ from apps.judging.selectors.plans import (
     undecided_pilot_queries,
 )
 from apps.judging.selectors.rejudging import KnownGrade, known_pairs
-from apps.judging.selectors.rounds import alpha_over
-from apps.queries.models import Query
+from apps.judging.selectors.rounds import alpha_over, latest_guideline
+from apps.queries.actions.sets import draw_set
+from apps.queries.models import Query, SavedSet
+from apps.queries.selectors import frozen_query_ids
+from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.actions.runs import lock_queries
 from apps.retrieval.models import Pool, PoolEntry
+from apps.retrieval.selectors.pools import proposed_sources
+from apps.retrieval.selectors.question_sets import QueryChoice
 
 PLACE = """
 SELECT p.id FROM judging_roundannotator p
@@ -183,7 +189,7 @@ def open_round(
     pairs, kept_pairs = _counted_pairs(round_, keeps)
     repeats = plan.preview(pairs).repeated > 0
     most = plan.judges if repeats else 1
-    if reason := rules.pairs_refusal(pairs, len(checks), kept_pairs) or _people_refusal(locked, own, most):
+    if reason := rules.pairs_refusal(pairs, len(checks), kept_pairs) or _people_refusal(locked, plan, own, most):
         raise RoundRefused(reason, code="round_not_possible")
     RoundAnnotator.objects.bulk_create(
         RoundAnnotator(round=round_, annotator_id=pk, only=remit) for pk, remit in own.items()
@@ -192,6 +198,63 @@ def open_round(
     _record_plan(round_, list(own), len(checks), kept_pairs, actor, at)
     _open_planned(round_, pairs + kept_pairs, actor, at)
     return round_
+
+
+@transaction.atomic
+def start_pilot(
+    *,
+    project: Project,
+    name: str,
+    number: int,
+    seed: int,
+    of: SavedSet | None = None,
+    snapshot: Snapshot,
+    depth: int,
+    annotators: Sequence[User],
+    actor: User,
+    at: datetime,
+) -> Pool:
+    """Draw a frozen set of queries by stratum, and pool the systems and runs that a new pool proposes for it.
+
+    The job that builds the pool opens the round, in which each of the annotators judges every pair.
+    """
+    refusal = rules.pilot_start_refusal(latest_guideline(project), len(annotators), number)
+    RoundRefused.raise_for(refusal, code="pilot_not_possible")
+    drawn = draw_set(project=project, name=name, number=number, seed=seed, of=of, actor=actor, at=at)
+    proposal = proposed_sources(project, snapshot)
+    return request_pool(
+        project=project,
+        name=name,
+        snapshot_id=snapshot.pk,
+        system_ids=proposal.systems,
+        run_ids=proposal.runs,
+        with_built_in=not any(proposal),
+        depth=depth,
+        choice=QueryChoice(questions=drawn.key),
+        then={"annotators": [person.pk for person in annotators], "seed": seed},
+        actor=actor,
+        at=at,
+    )
+
+
+def open_pilot(pool: Pool, then: Mapping[str, Any], actor: User, at: datetime) -> str:
+    """Open the round of a pilot on its pool; returns why it cannot be opened, "" once it is."""
+    people = list(User.objects.filter(pk__in=then["annotators"]))
+    plan = Plan(overlap=1.0, judges=max(1, len(people)), seed=then["seed"])
+    try:
+        open_round(
+            project=pool.project,
+            actor=actor,
+            pool=pool,
+            guideline=latest_guideline(pool.project),
+            annotators=people,
+            plan=plan,
+            name=pool.name,
+            at=at,
+        )
+    except RoundRefused as refusal:
+        return refusal.sentence
+    return ""
 
 
 def _record_plan(round_: Round, people: list[int], checks: int, kept_pairs: int, actor: User, at: datetime) -> None:
@@ -216,7 +279,7 @@ def _is_another_opening(pool: Pool, plan: Plan, keeps: bool) -> bool:
 
 def _counted_pairs(round_: Round, keeps: bool) -> tuple[int, int]:
     """How many pairs the round judges, and how many keep their earlier grade."""
-    entries = pairs_to_plan(round_.pool, only_new=plan_of(round_).only_new, before=round_)
+    entries = pairs_to_plan(round_.pool, plan_of(round_), before=round_)
     if not keeps:
         return entries.count(), 0
     new, judged = split_by_grade(entries)
@@ -243,12 +306,14 @@ def _checks(pool: Pool, plan: Plan, known: Sequence[KnownGrade]) -> list[KnownGr
     return list(({pair[:2]: pair for pair in sampled} | named).values())
 
 
-def _people_refusal(pool: Pool, remits: Mapping[int, Remit | None], most: int) -> str | None:
+def _people_refusal(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], most: int) -> str | None:
     if reason := rules.plan_refusal(len(remits), most):
         return reason
     if not any(remits.values()):
         return None
     queries = Query.objects.filter(pk__in=pool.pool_queries.values("query"))
+    if plan.questions:
+        queries = queries.filter(pk__in=frozen_query_ids(pool.project_id, plan.questions))
     short = sorted(pk for pk, people in judges_by_query(queries, remits).items() if len(people) < most)
     example = Query.objects.get(pk=short[0]).outside_id if short else ""
     return rules.remits_refusal(len(short), example, most)
@@ -284,7 +349,7 @@ def _create_round(
 def _written(pool: Pool, plan: Plan) -> dict[str, Any]:
     """The plan as the round stores it, with what it read from the pool: the queries of its pilot and the last pair."""
     last = PoolEntry.objects.filter(pool=pool).aggregate(top=Max("pk"))["top"]
-    entries = pairs_to_plan(pool, only_new=plan.only_new)
+    entries = pairs_to_plan(pool, plan)
     with_work = split_by_grade(entries)[0] if keeps_grades(pool, plan) else entries
     queries = [query.pk for query in pilot_of(pool, plan, with_work)]
     return {**plan.to_json(), "pilot_queries": queries, "last_entry": last}

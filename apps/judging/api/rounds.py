@@ -4,6 +4,7 @@ import secrets
 from typing import Any, ClassVar
 
 from django.utils import timezone
+from django.utils.text import slugify
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
@@ -15,13 +16,15 @@ from apps.accounts.enums import Role, Scope
 from apps.common.web.api import given_in
 from apps.common.web.forms import KeyField, body_fields, checked
 from apps.judging.actions.placeholders import claim_placeholder, end_claim
-from apps.judging.actions.rounds import close_round, open_after_pilot, open_round
+from apps.judging.actions.rounds import close_round, open_after_pilot, open_round, start_pilot
 from apps.judging.actions.seats import release_seats, return_seats_of
 from apps.judging.core.plan import LARGEST_SEED
-from apps.judging.forms.rounds import RoundForm, round_offer
+from apps.judging.forms.rounds import PilotForm, RoundForm, round_offer
 from apps.judging.selectors.placeholders import placeholder_in, placeholders_in
 from apps.judging.selectors.rounds import latest_guideline, own_round, person_of_round, round_in, round_summaries
 from apps.judging.serializers import GiveBackInput, PilotInput, ReturnedOut, RoundFacts, SummariesOut
+from apps.queries.models import SET_PREFIX
+from apps.queries.selectors import set_with_key
 
 
 class RoundInput(serializers.Serializer):
@@ -106,11 +109,53 @@ class PlanView(LeadView):
         """The form of the page, filled as the page proposes and then with what was given."""
         offer = round_offer(self.project)
         remits = {f"remit_{person}": chosen for person, chosen in given.pop("remits", {}).items()}
-        blank = RoundForm(project=self.project, offer=offer, initial={"seed": secrets.randbelow(LARGEST_SEED)})
+        blank = RoundForm(project=self.project, offered=offer, initial={"seed": secrets.randbelow(LARGEST_SEED)})
         if unknown := sorted(set(remits) - set(blank.fields)):
             raise ValidationError({"remits": [f"{unknown[0].removeprefix('remit_')} is no annotator with a choice."]})
         proposed = {name: blank.get_initial_for_field(field, name) for name, field in blank.fields.items()}
-        return checked(RoundForm(proposed | given | remits, project=self.project, offer=offer))
+        return checked(RoundForm(proposed | given | remits, project=self.project, offered=offer))
+
+
+class NewPilotInput(serializers.Serializer):
+    """A pilot, as on the page: `of` is the key of a query set such as `set:hard`; without it all queries."""
+
+    of = serializers.CharField(required=False, allow_blank=True, max_length=80)
+    snapshot = KeyField(required=False, help_text="By default the newest.")
+    annotators = serializers.ListField(child=KeyField(), min_length=1)
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        return super().get_fields() | body_fields(PilotForm, but={"of", "snapshot", "annotators"}, required=False)
+
+
+class NewPilotOut(serializers.Serializer):
+    """The pool and its job: when it is done, the round is open."""
+
+    pool = serializers.IntegerField(source="pk")
+    questions = serializers.SerializerMethodField(help_text="The key of the set that was drawn.")
+    job = serializers.IntegerField(source="job_id")
+
+    def get_questions(self, pool: Any) -> str:
+        return f"{SET_PREFIX}{slugify(pool.name)[:60]}"
+
+
+class StartPilotView(LeadView):
+    """Draws queries by stratum as a frozen set, pools them, and opens a round in which everybody judges every pair."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+
+    @extend_schema(operation_id="judging_pilot_start", request=NewPilotInput, responses={202: NewPilotOut})
+    def post(self, request: Request, slug: str) -> Response:
+        given = given_in(request.data, NewPilotInput)
+        if key := given.pop("of", ""):
+            saved = set_with_key(self.project, key)
+            if saved is None:
+                raise ValidationError({"of": [f"No query set is called {key}."]})
+            given["of"] = saved.pk
+        blank = PilotForm(project=self.project)
+        proposed = {name: blank.get_initial_for_field(field, name) for name, field in blank.fields.items()}
+        form = checked(PilotForm(proposed | given, project=self.project))
+        pool = start_pilot(project=self.project, **form.cleaned_data, actor=self.member.user, at=timezone.now())
+        return Response(NewPilotOut(pool).data, status=202)
 
 
 class AllRoundsView(LeadView):

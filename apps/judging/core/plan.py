@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 from apps.judging.core.resolution import ResolutionRule
+from apps.queries.core.stratified import Candidate, draw
 
 Item = TypeVar("Item")
 
@@ -140,6 +141,8 @@ class Shares:
 REPEATED_AFTER = 20
 TOP = 1 << 63
 USUAL_BAR = 0.6
+PILOT_TRIALS = 20
+"""Samples of which the pilot is the best: few, since a form previews it at each change."""
 LARGEST_SEED = 2**31
 
 
@@ -182,7 +185,8 @@ class Plan:
     shown to everybody. `only_new` leaves out what an earlier round of the pool has planned. Unless `judge_again`, a
     pair that was judged already on the same text, in whichever pool or snapshot, is assigned to nobody. `rule` is what
     may settle near grades in one go (see `resolution.ResolutionRule`). With `reconcile` the judges of a pair settle
-    their difference themselves first (see `differences`), and so nobody is added to it.
+    their difference themselves first (see `differences`), and so nobody is added to it. `questions` is the key of a
+    frozen query set: only the pairs of its queries are planned.
     """
 
     overlap: float = 0.2
@@ -198,6 +202,7 @@ class Plan:
     judge_again: bool = False
     rule: str = ResolutionRule.MAJORITY
     reconcile: bool = False
+    questions: str = ""
 
     def __post_init__(self) -> None:
         if not 0 <= self.overlap <= 1:
@@ -260,9 +265,9 @@ class Plan:
         repeated = set(ranked[: self.repeated(len(ranked))])
         return [first.get(entry[1]) or (self.judges if entry in repeated else 1) for entry in hashes]
 
-    def pilot_of(self, queries: Iterable[str]) -> list[str]:
-        """The queries of the pilot: those with the lowest hash under the seed."""
-        return sorted(queries, key=lambda query: (seeded_number(self.seed, "pilot", query), query))[: self.pilot]
+    def pilot_of(self, queries: Iterable[Candidate]) -> list[str]:
+        """The queries of the pilot: a sample by stratum under the seed, so that each large kind has its share."""
+        return draw(queries, self.pilot, seed=f"{self.seed} pilot", trials=PILOT_TRIALS)
 
     def is_repeated(self, person: int, entry: int) -> bool:
         """Whether this person judges this pair a second time."""
@@ -296,6 +301,7 @@ class Plan:
 FIRST_NUMBER = {1: 0, 2: 10_000, 0: 20_000}
 REST = (
     "again", "pilot", "pilot_bar", "extra_bar", "most_judges", "checks", "only_new", "judge_again", "rule", "reconcile",
+    "questions",
 )  # fmt: skip
 
 

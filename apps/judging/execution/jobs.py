@@ -57,7 +57,7 @@ def keep_judged_pairs(round_: Round) -> None:
     plan = plan_of(round_)
     if not keeps_grades(round_.pool, plan):
         return
-    _, judged = split_by_grade(pairs_to_plan(round_.pool, only_new=plan.only_new, before=round_))
+    _, judged = split_by_grade(pairs_to_plan(round_.pool, plan, before=round_))
     # Read before writing: no other statement can run during a COPY.
     rows: Any = judged.values_list("pk", "assigned_in")
     insert_rows(KeptPair, KEPT_COLUMNS, [(round_.pk, entry, origin) for entry, origin in rows])

@@ -11,13 +11,16 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of, team_of
 from apps.common.text.wording import plural
-from apps.common.web.forms import KaratForm, offer_rows, show_rows
+from apps.common.web.forms import KaratForm, offer, offer_rows, show_rows
 from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.selectors.corpora import snapshots_in
 from apps.judging.core.plan import PROPERTIES, USUAL_BAR, Plan, Remit, remit_from
 from apps.judging.core.resolution import ResolutionRule
+from apps.judging.rules import MOST_IN_PILOT
 from apps.judging.selectors.rejudging import KnownGrade
 from apps.judging.selectors.rounds import rounds_in
-from apps.queries.models import Query
+from apps.queries.models import Query, SavedSet
+from apps.queries.selectors import sets_in
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool
 
@@ -75,6 +78,11 @@ class RoundForm(KaratForm):
     """A plan: the pool, the people, how often a pair is judged, the pilot, repeated pairs and checks."""
 
     pool = PoolField(Pool.objects.none(), empty_label=None, help_text="The pairs to judge.")
+    questions = forms.ChoiceField(
+        required=False,
+        label="Only the queries of",
+        help_text="A frozen query set: a round is a plan that stays. Otherwise all queries of the pool.",
+    )
     only_new = forms.BooleanField(
         required=False,
         label="Only pairs that are in no earlier round of this pool",
@@ -133,7 +141,7 @@ class RoundForm(KaratForm):
         min_value=0,
         max_value=100,
         initial=0,
-        help_text="Everybody judges these first. Ten is usual; 0 means no pilot.",
+        help_text="Everybody judges these first: some of every large kind of query. Ten is usual; 0 means no pilot.",
     )
     pilot_bar = forms.FloatField(
         label="Threshold α to open the rest",
@@ -188,15 +196,17 @@ class RoundForm(KaratForm):
         help_text="After that, others can get it.",
     )
 
-    def __init__(self, *args: Any, project: Project, offer: RoundOffer | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, project: Project, offered: RoundOffer | None = None, **kwargs: Any) -> None:
         self.project = project
-        self.offer = offer or round_offer(project)
+        self.offer = offered or round_offer(project)
         super().__init__(*args, **kwargs)
         self.fields.update(_remit_fields(self.offer))
         offer_rows(self, "pool", pools_to_judge(project))
         show_rows(self, "pool", self.offer.pools)
         offer_rows(self, "annotators", annotators_of(project))
         show_rows(self, "annotators", self.offer.people)
+        frozen = [(one.key, one.name) for one in sets_in(project).filter(frozen_at__isnull=False)]
+        offer(self, "questions", [("", "all queries of the pool"), *frozen])
         self.fields["annotators"].initial = self.offer.people
         self.fields["pool"].initial = next(iter(self.offer.pools), None)
         if len(self.offer.people) == 1:
@@ -261,6 +271,7 @@ class RoundForm(KaratForm):
             judge_again=data["judge_again"],
             rule=data["rule"] or ResolutionRule.MAJORITY,
             reconcile=data["reconcile"],
+            questions=data["questions"],
         )
 
     def known_pairs(self) -> list[KnownGrade]:
@@ -271,6 +282,32 @@ class RoundForm(KaratForm):
         """The remits of those annotators who may not judge everything; call on a valid form."""
         chosen = {person.pk: self.cleaned_data.get(f"remit_{person.pk}") for person in self.offer.people}
         return {pk: remit for pk, values in chosen.items() if (remit := remit_from(values or []))}
+
+
+class PilotForm(KaratForm):
+    """A pilot in one step: a sample of queries, its pool, and a round in which everybody judges all of it."""
+
+    name = forms.CharField(max_length=120, initial="Pilot of ten", help_text="Of the set, the pool and the round.")
+    number = forms.IntegerField(label="How many queries", min_value=1, max_value=MOST_IN_PILOT, initial=10)
+    of = forms.ModelChoiceField(SavedSet.objects.none(), label="Drawn from", required=False, empty_label="all queries")
+    seed = forms.IntegerField(
+        initial=1, min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same queries."
+    )
+    snapshot = forms.ModelChoiceField(Snapshot.objects.none(), empty_label=None)
+    depth = forms.IntegerField(
+        label="How deep", min_value=1, max_value=100, initial=10, help_text="How many top results of each are judged."
+    )
+    annotators = forms.ModelMultipleChoiceField(
+        User.objects.none(), widget=forms.CheckboxSelectMultiple, help_text="Each judges every pair."
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer_rows(self, "of", sets_in(project))
+        offer_rows(self, "snapshot", snapshots_in(project))
+        offer_rows(self, "annotators", annotators_of(project))
+        self.fields["annotators"].initial = list(annotators_of(project))
+        self.fields["snapshot"].initial = snapshots_in(project).first()
 
 
 PARTS = {

@@ -16,13 +16,14 @@ from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import policy, team_of
+from apps.common.web.forms import refusals_shown
 from apps.corpus.models import BlockVersion
 from apps.judging import rules
 from apps.judging.actions.propagation import MOST_AT_ONCE, CarryRefused, carry_over, mark_of
-from apps.judging.actions.rounds import PilotRefused, RoundRefused, open_after_pilot, open_round
+from apps.judging.actions.rounds import PilotRefused, RoundRefused, open_after_pilot, open_round, start_pilot
 from apps.judging.core.plan import LARGEST_SEED
 from apps.judging.forms.judging import CarryForm
-from apps.judging.forms.rounds import RoundForm, round_offer
+from apps.judging.forms.rounds import PilotForm, RoundForm, round_offer
 from apps.judging.models import Guideline
 from apps.judging.selectors.deciding import OWN_DECISIONS
 from apps.judging.selectors.plans import pace_of, preview_of
@@ -53,9 +54,9 @@ def new_round(request: HttpRequest, project: Project) -> HttpResponse:
         return redirect(f"{reverse('judging:guideline-new', args=[project.slug])}?{back}")
     if request.method != "POST":
         start = {"seed": secrets.randbelow(LARGEST_SEED), **request.GET.dict()}
-        form = RoundForm(project=project, offer=offer, initial=start)
+        form = RoundForm(project=project, offered=offer, initial=start)
         return render(request, "judging/new_round.html", _context(request, form, guideline))
-    form = RoundForm(request.POST, project=project, offer=offer)
+    form = RoundForm(request.POST, project=project, offered=offer)
     if form.is_valid():
         try:
             round_ = open_round(
@@ -77,6 +78,27 @@ def new_round(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "judging/new_round.html", _context(request, form, guideline), status=400)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def new_pilot(request: HttpRequest, project: Project) -> HttpResponse:
+    """A pilot in one step; its pool's page shows the progress, and the round opens when the pool is built."""
+    if latest_guideline(project) is None:
+        back = urlencode({"then": request.get_full_path()})
+        return redirect(f"{reverse('judging:guideline-new', args=[project.slug])}?{back}")
+    form = PilotForm(request.POST or None, project=project, initial={"of": request.GET.get("of", "")})
+    if request.method == "POST" and form.is_valid():
+        with refusals_shown(form):
+            pool = start_pilot(project=project, **form.cleaned_data, actor=user_of(request), at=timezone.now())
+            messages.success(request, "The queries are drawn. The round opens as soon as its pool is built.")
+            return redirect("retrieval:pool", slug=project.slug, pk=pool.pk)
+    context = {
+        "form": form,
+        "has_snapshot": form.fields["snapshot"].initial is not None,
+        "has_annotators": bool(form.fields["annotators"].initial),
+    }
+    return render(request, "judging/new_pilot.html", context, status=400 if form.errors else 200)
+
+
 @require_safe
 @member_view(Role.LEAD)
 def preview(request: HttpRequest, project: Project) -> HttpResponse:
@@ -86,7 +108,7 @@ def preview(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _context(request: HttpRequest, form: RoundForm, guideline: Guideline | None) -> dict[str, object]:
-    bound = form if form.is_bound else RoundForm(_as_data(form), project=form.project, offer=form.offer)
+    bound = form if form.is_bound else RoundForm(_as_data(form), project=form.project, offered=form.offer)
     return {
         "form": form,
         "guideline": guideline,

@@ -16,7 +16,9 @@ from apps.judging.core.plan import PROPERTIES, Plan, Preview, Remit, fits
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, KeptPair, KnownAnswer, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.rejudging import KnownGrade, known_pairs
+from apps.queries.core.stratified import Candidate
 from apps.queries.models import Query
+from apps.queries.selectors import frozen_query_ids
 from apps.retrieval.core.sampling import SAME
 from apps.retrieval.models import Pool, PoolEntry
 
@@ -88,11 +90,12 @@ class Pace(NamedTuple):
 USUAL_PACE = Pace(120_000, 180_000, is_measured=False)
 
 
-def pairs_to_plan(pool: Pool, *, only_new: bool, before: Round | None = None) -> QuerySet[PoolEntry]:
+def pairs_to_plan(pool: Pool, plan: Plan, *, before: Round | None = None) -> QuerySet[PoolEntry]:
     """The pairs of a pool that a round may judge, in the pool's order, whether or not they have a grade.
 
-    Without those added for checks only, and those for which the same text is judged; with `only_new` also without those
-    that an earlier round of the pool has planned or used as a check. With `before`, the pool as of that round: without
+    Without those added for checks only, and those for which the same text is judged. With the plan's `only_new` also
+    without those that an earlier round of the pool has planned or used as a check; with its `questions` only those of
+    the queries of that set. With `before`, the pool as of that round: without
     later pairs and without the round's own checks.
     """
     entries = PoolEntry.objects.filter(Q(sampled__isnull=True) | ~Q(sampled__how__in=PASSED_OVER), pool=pool)
@@ -103,8 +106,10 @@ def pairs_to_plan(pool: Pool, *, only_new: bool, before: Round | None = None) ->
         planned = planned.filter(round__number__lt=before.number)
         if last := last_entry(before):
             entries = entries.filter(pk__lte=last)
-    if only_new:
+    if plan.only_new:
         entries = entries.filter(~Exists(planned))
+    if plan.questions:
+        entries = entries.filter(query__in=frozen_query_ids(pool.project_id, plan.questions))
     return entries.order_by("pk")
 
 
@@ -114,7 +119,7 @@ def pairs_of_round(round_: Round) -> QuerySet[PoolEntry]:
     They are read in chunks while the round is opened, so judgements elsewhere meanwhile must not change them.
     """
     kept_pairs = KeptPair.objects.filter(round=round_, entry=OuterRef("pk"))
-    return pairs_to_plan(round_.pool, only_new=plan_of(round_).only_new, before=round_).filter(~Exists(kept_pairs))
+    return pairs_to_plan(round_.pool, plan_of(round_), before=round_).filter(~Exists(kept_pairs))
 
 
 def keeps_grades(pool: Pool, plan: Plan) -> bool:
@@ -192,13 +197,15 @@ def pilot_of(pool: Pool, plan: Plan, entries: QuerySet[PoolEntry] | None = None)
     if entries is not None:
         candidates = candidates.filter(pk__in=entries.order_by().values("query"))
     queries = {query.outside_id: query for query in candidates}
-    return [queries[outside_id] for outside_id in plan.pilot_of(queries)]
+    facts = facts_of(candidates)
+    drawn = plan.pilot_of(Candidate(name, tuple(facts[query.pk].values())) for name, query in queries.items())
+    return [queries[name] for name in drawn]
 
 
 def preview_of(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], known: Sequence[KnownGrade] = ()) -> Preview:
     """The work that a plan means on this pool, for these people with their remits and the lead's own checks."""
     checks = {pair[:2] for pair in [*known_pairs(pool.snapshot, plan.checks, seed=plan.seed), *known]}
-    entries = pairs_to_plan(pool, only_new=plan.only_new)
+    entries = pairs_to_plan(pool, plan)
     if keeps_grades(pool, plan):
         counts = _counts_of(entries)
         entries, _ = split_by_grade(entries)
@@ -225,7 +232,7 @@ def facts_of(queries: QuerySet[Query]) -> dict[int, dict[str, str]]:
     """The properties of each query that a remit can name, by key."""
     fields = ("domain", "query_type", "difficulty", "source__slug")
     rows = queries.values_list("pk", *fields)
-    return {pk: dict(zip(PROPERTIES, values, strict=True)) for pk, *values in rows}
+    return {pk: {name: value or "" for name, value in zip(PROPERTIES, values, strict=True)} for pk, *values in rows}
 
 
 def query_in_remit(remit: Remit | None) -> Q:
@@ -274,6 +281,11 @@ def pace_of(project: Project) -> Pace:
     Also the usual one where the median is too fast for pairs that were read.
     """
     return answer_to(project, pace_question(project))
+
+
+def words_for(project: Project, judgements: int) -> str:
+    """How long so many judgements take in this project; empty for none."""
+    return pace_of(project).words_for(judgements)
 
 
 def pace_question(project: Project) -> BatchedRead[Pace]:

@@ -1,6 +1,6 @@
 """Actions on sources and the permissions under which they may be used."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -8,7 +8,9 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils.text import slugify
 
+from apps.accounts.actions.projects import change_project
 from apps.accounts.models import Project, User
+from apps.accounts.selectors import policy
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.common.text.wording import plural
@@ -69,6 +71,14 @@ def edit_source(
         at=at,
     )
     return source
+
+
+def set_targets(*, project: Project, targets: Mapping[str, Mapping[str, float]], actor: User, at: datetime) -> Project:
+    """Set the shares aimed at by value of a property, 0 to 1; those of a property that is not named stay."""
+    former = policy(project, "balance_targets")
+    kept = {name: {value: share for value, share in shares.items() if share} for name, shares in targets.items()}
+    policies = {"balance_targets": {**former, **kept}}
+    return change_project(project_id=project.pk, policies=policies, actor=actor, at=at)
 
 
 @transaction.atomic

@@ -17,6 +17,7 @@ from apps.queries import selectors
 from apps.queries.actions import sources as sources_actions
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.models import Permission, Source
+from apps.queries.presenters import balance_board
 
 
 class SourceInput(serializers.Serializer):
@@ -42,6 +43,61 @@ class NewSourceInput(SourceInput):
     slug = serializers.SlugField(
         required=False, max_length=60, help_text="Its name in commands and bodies; by default made from the name."
     )
+
+
+class ShareSerializer(serializers.Serializer):
+    number = serializers.IntegerField()
+    share = serializers.FloatField()
+    short = serializers.IntegerField(help_text="How many more the target requires.")
+
+
+class BoardRowSerializer(serializers.Serializer):
+    """One value of a property; empty: not set."""
+
+    value = serializers.CharField()
+    target = serializers.FloatField(allow_null=True)
+    queries = ShareSerializer()
+    triples = ShareSerializer()
+
+
+class StratumBoardSerializer(serializers.Serializer):
+    property = serializers.CharField(source="name")
+    values = BoardRowSerializer(source="rows", many=True)
+
+
+class NextToAddSerializer(serializers.Serializer):
+    """A value that is most short of its target: of `Queries` or of `Q&As`."""
+
+    items = serializers.CharField()
+    property = serializers.CharField(source="name")
+    value = serializers.CharField()
+    short = serializers.IntegerField()
+
+
+class BalanceSerializer(serializers.Serializer):
+    """The balance board: numbers and shares by property, and the three values that are most short."""
+
+    queries = serializers.IntegerField()
+    variants = serializers.IntegerField(help_text="Not among the queries: they repeat their originals.")
+    triples = serializers.IntegerField()
+    properties = StratumBoardSerializer(source="strata", many=True)
+    next = NextToAddSerializer(many=True)
+
+
+class TargetsInput(serializers.Serializer):
+    """Shares aimed at, 0 to 1, by value of a property. A property that is left out keeps its own; {} clears it."""
+
+    query_type = serializers.DictField(child=serializers.FloatField(min_value=0, max_value=1), required=False)
+    difficulty = serializers.DictField(child=serializers.FloatField(min_value=0, max_value=1), required=False)
+    domain = serializers.DictField(child=serializers.FloatField(min_value=0, max_value=1), required=False)
+    failure_mode = serializers.DictField(child=serializers.FloatField(min_value=0, max_value=1), required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        for name, shares in attrs.items():
+            if (total := sum(shares.values())) > 1.0001:
+                message = f"These shares add up to {total:g}. Together they are at most 1."
+                raise serializers.ValidationError({name: [message]})
+        return attrs
 
 
 class PermissionInput(serializers.Serializer):
@@ -180,3 +236,22 @@ class PermissionRevoke(SourceView):
         return Response(
             {"retired": len(revoked.queries), "sentence": revoked.sentence, "source": self.facts(permission.source_id)}
         )
+
+
+class Balance(CorpusAPIView):
+    """The balance board of queries and Q&As, and its targets."""
+
+    roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
+
+    @extend_schema(operation_id="queries_balance", responses=BalanceSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(BalanceSerializer(balance_board(self.project)).data)
+
+    @extend_schema(operation_id="queries_set_targets", request=TargetsInput, responses=BalanceSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        """Set targets by value of a property. Those of sources are set with the sources."""
+        targets = change_in(request.data, TargetsInput).validated_data
+        project = sources_actions.set_targets(
+            project=self.project, targets=targets, actor=self.member.user, at=timezone.now()
+        )
+        return Response(BalanceSerializer(balance_board(project)).data)

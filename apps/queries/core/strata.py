@@ -17,6 +17,8 @@ STRATA = {
     "group": "Group",
     "asked_in": "Year",
 }
+BALANCED = ("source", "query_type", "difficulty", "domain")
+"""Those of which a set should have enough of each: on the balance board, and in samples."""
 TYPED = {"domain": 80, "query_type": 40, "expertise": 40, "answer_format": 40}
 """Those that are free words, each with its longest value."""
 CONTEXT = ("expertise", "answer_format", "asked_on")

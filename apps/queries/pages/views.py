@@ -32,10 +32,11 @@ from apps.queries.forms import (
     PermissionForm,
     QueryForm,
     SourceForm,
+    TargetsForm,
     VariantsForm,
 )
 from apps.queries.models import Source
-from apps.queries.pages import balance_board
+from apps.queries.presenters import balance_board
 
 
 @require_POST
@@ -138,7 +139,8 @@ def query_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @require_http_methods(READ_WRITE)
 @member_view(Role.LEAD)
 def query_new(request: HttpRequest, project: Project) -> HttpResponse:
-    form = NewQueryForm(request.POST or None, project=project)
+    given = {name: value for name, value in request.GET.items() if name in NewQueryForm.base_fields}
+    form = NewQueryForm(request.POST or None, project=project, initial=given)
     if request.method == "POST" and form.is_valid():
         seen = request.POST.getlist("seen")
         try:
@@ -377,8 +379,23 @@ def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRe
 @require_safe
 @member_view()
 def balance(request: HttpRequest, project: Project) -> HttpResponse:
-    context = {"board": balance_board.balance_board(project)}
-    return render(request, "queries/balance.html", context)
+    return _balance_page(request, project, TargetsForm(project=project))
+
+
+@require_POST
+@member_view(Role.LEAD)
+def balance_targets(request: HttpRequest, project: Project) -> HttpResponse:
+    form = TargetsForm(request.POST, project=project)
+    if not form.is_valid():
+        return _balance_page(request, project, form)
+    sources_actions.set_targets(project=project, targets=form.cleaned_data, actor=user_of(request), at=timezone.now())
+    messages.success(request, "The targets are saved.")
+    return redirect("queries:balance", slug=project.slug)
+
+
+def _balance_page(request: HttpRequest, project: Project, form: TargetsForm) -> HttpResponse:
+    context = {"board": balance_board(project), "form": form}
+    return render(request, "queries/balance.html", context, status=400 if form.errors else 200)
 
 
 def _filled(source: Source) -> SourceForm:
@@ -390,7 +407,8 @@ def _sources_page(request: HttpRequest, project: Project, form: SourceForm) -> H
     at = timezone.now()
     triples = selectors.triples_by_source(project)
     rows = [
-        (source, selectors.valid_permission(source, at), triples[source.pk]) for source in selectors.sources_in(project)
+        (source, selectors.valid_permission(source, at), triples[source.slug])
+        for source in selectors.sources_in(project)
     ]
     return _form_page(request, "queries/sources.html", form, section=SOURCES, rows=rows)
 
@@ -405,7 +423,7 @@ def _source_page(request: HttpRequest, source: Source, form: SourceForm, grant: 
         source=source,
         grant=grant,
         standing=selectors.valid_permission(source, at),
-        triples=selectors.triples_by_source(source.project)[source.pk],
+        triples=selectors.triples_by_source(source.project)[source.slug],
         resting=resting_on(source),
         now=at,
     )

@@ -331,7 +331,7 @@ class _Searches:
             before = -1 if found.before is None else self.results.add(found.before)
             system = self._systems.setdefault(span.name or "search", len(self._systems))
             took = (span.end - span.start) / 1e6 if span.end > span.start > 0 else -1.0
-            values = (trace, int(is_rerank), query, listed, before, system, took, span.start)
+            values: tuple[Any, ...] = (trace, int(is_rerank), query, listed, before, system, took, span.start)
             for column, value in zip(self._rows, values, strict=True):
                 column.append(value)
 

@@ -50,6 +50,7 @@ def request_pool(
     depth: int,
     plan: PoolPlan = PLAIN,
     choice: QueryChoice = ALL_QUERIES,
+    then: Mapping[str, Any] | None = None,
     actor: User,
     at: datetime,
 ) -> Pool:
@@ -57,12 +58,14 @@ def request_pool(
 
     Without a plan, the pool is the union of the top `depth` results; with a budget, pairs are chosen among them. A
     complete run of a system that is deep enough and has all the queries is reused. `with_built_in` creates BM25 and
-    TF-IDF in a project that has neither, and takes them too. Raises PoolRefused and SystemRefused.
+    TF-IDF in a project that has neither, and takes them too. `then` is for those `after_pooling`. Raises PoolRefused
+    and SystemRefused.
     """
     snapshot = snapshot_in(project, snapshot_id)
     if with_built_in:
         made = create_built_in_systems(project=project, actor=actor, at=at)
         system_ids = [*system_ids, *(system.pk for system in made)]
+    PoolRefused.raise_for(rules.choice_refusal(choice), code="bad_choice")
     query_ids = list(judged_in(project, choice).values_list("pk", flat=True))
     name = name.strip()
     _check_request(project, name, depth, query_ids)
@@ -84,11 +87,12 @@ def request_pool(
         "snapshot": snapshot.digest,
         "depth": depth,
         "queries": len(query_ids),
+        "questions": choice.questions,
         "plan": pool.plan,
     }
     record(project=project, actor=actor, action="pool.requested", obj=pool, after=after, at=at)
     lock_queries(ranked, at=at)
-    return _enqueue_pool(pool, pending, actor, at)
+    return _enqueue_pool(pool, pending, actor, at, then)
 
 
 def _check_request(project: Project, name: str, depth: int, query_ids: Sequence[int]) -> None:
@@ -173,7 +177,7 @@ def _grown(plan: PoolPlan, more: PoolPlan) -> PoolPlan:
 def _store_plan(pool: Pool, plan: PoolPlan, queries: int) -> dict[str, Any] | None:
     """Store the plan; when it first has an edge, the pool's current runs are its edge runs. Raises PoolRefused."""
     runs = tuple(pool.pool_runs.order_by("run_id").values_list("run_id", flat=True))
-    if reason := rules.plan_refusal(plan, queries, len(runs), pool.depth):
+    if reason := rules.plan_refusal(plan, queries, len(runs), pool.depth, pool.snapshot.block_count):
         raise PoolRefused(reason, code="plan")
     if plan.edge and not plan.edge_runs:
         plan = replace(plan, edge_runs=runs)
@@ -208,7 +212,7 @@ def _link_runs(
             run_of_system = add_run(system, pool.snapshot, max(pool.depth, RUN_DEPTH), actor=actor, at=at)
             pending += [run_of_system, *add_components(run_of_system, query_ids, actor, at)]
         runs.append(run_of_system)
-    if not runs and not may_be_empty:
+    if not runs and not may_be_empty and not plan.takes_every:
         raise PoolRefused("Choose at least one system or run.", code="no_runs")
     linked = set(pool.pool_runs.values_list("run_id", flat=True))
     new = {run.pk for run in runs} - linked
@@ -216,10 +220,12 @@ def _link_runs(
     return pending
 
 
-def _enqueue_pool(pool: Pool, pending: Sequence[Run], actor: User, at: datetime) -> Pool:
+def _enqueue_pool(
+    pool: Pool, pending: Sequence[Run], actor: User, at: datetime, then: Mapping[str, Any] | None = None
+) -> Pool:
     pool.job = enqueue(
         kind="retrieval.pool",
-        params={"pool_id": pool.pk},
+        params={"pool_id": pool.pk, **({"then": dict(then)} if then else {})},
         project=pool.project,
         actor=actor,
         at=at,

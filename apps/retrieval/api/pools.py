@@ -28,7 +28,7 @@ from apps.retrieval.serializers.pools import (
     PoolSerializer,
     pool_out,
 )
-from apps.retrieval.serializers.runs import snapshot_of_body
+from apps.retrieval.serializers.runs import questions_of_body, snapshot_of_body
 
 
 class PoolView(RunsAPIView):
@@ -92,6 +92,7 @@ class PoolList(PoolView):
         return QueryChoice(
             source_id=source.pk if source else None,
             **{name: values[name] for name in FILTERED},
+            questions=questions_of_body(self.project, values["questions"]),
         )
 
 

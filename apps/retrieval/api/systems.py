@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema, extend_schema_field
-from rest_framework import exceptions, serializers
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -28,9 +28,9 @@ from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.forms.remote import HttpForm, OpenSearchForm, PaceForm, RemoteForm
 from apps.retrieval.models import LoadedIndex, System
-from apps.retrieval.selectors.question_sets import FILTERED, QueryChoice, question_sets
+from apps.retrieval.selectors.question_sets import FILTERED, QueryChoice
 from apps.retrieval.selectors.systems import loaded_in, loaded_index_in, system_in, systems_in
-from apps.retrieval.serializers.runs import snapshot_of_body
+from apps.retrieval.serializers.runs import questions_of_body, snapshot_of_body
 from apps.retrieval.serializers.systems import (
     LONGEST_NAME,
     FusionRequestSerializer,
@@ -119,7 +119,7 @@ class SystemRuns(SystemView):
         choice = QueryChoice(
             source_id=values["source"],
             **{name: values[name] for name in FILTERED},
-            questions=self._questions(values["questions"]),
+            questions=questions_of_body(self.project, values["questions"]),
         )
         run = request_run(
             project=self.project,
@@ -135,13 +135,6 @@ class SystemRuns(SystemView):
             at=timezone.now(),
         )
         return Response(SystemRunSerializer({"run": run, "job": run.job}).data, status=202)
-
-    def _questions(self, key: str) -> str:
-        known = [one.key for one in question_sets(self.project)] if key else []
-        if key and key not in known:
-            there = ", ".join(known[:20]) or "none yet"
-            raise exceptions.ValidationError({"questions": [f"No questions are called {key}; there are: {there}."]})
-        return key
 
 
 class ParametersSerializer(KnownFieldsSerializer):

@@ -7,6 +7,7 @@
   `p`. With two strata, `edge` has the blocks that a run found below the pool depth, `rest` all others;
 - `{"how": "pairs", "p": 0.05}`: sampled from all pairs that runs found, each with the probability `p`;
 - `{"how": "easy"}`: sampled from the blocks that no run found. It counts as not relevant until it is judged;
+- `{"how": "every"}`: no run found it, but the pool has every block of the snapshot.
 - `{"how": "same", "as": 17, "exact": true}`: a run found it, but its text is the same as that of the block version
   `as`, which is judged for the query. The pair is not judged itself; see `pooling`.
 """
@@ -22,8 +23,8 @@ from apps.retrieval.core.pooling import Ints
 
 Floats = NDArray[np.float64]
 ALL, EDGE, REST = "all", "edge", "rest"
-CHOSEN, RANDOM, PAIRS, EASY, SAME = "chosen", "random", "pairs", "easy", "same"
-JUDGED = frozenset({CHOSEN, RANDOM, PAIRS, EASY})
+CHOSEN, RANDOM, PAIRS, EASY, EVERY, SAME = "chosen", "random", "pairs", "easy", "every", "same"
+JUDGED = frozenset({CHOSEN, RANDOM, PAIRS, EASY, EVERY})
 _STREAMS = {ALL: 1, EDGE: 2, REST: 3, EASY: 4}
 PHANTOM = 0.5
 
@@ -32,7 +33,7 @@ PHANTOM = 0.5
 class PoolPlan:
     """How the pairs of a pool are chosen. All counts are totals of the finished pool, not additions.
 
-    `pairs` is the budget of pairs from runs, for each query or in total; 0 for a plain union to a depth. `random`,
+    `pairs` is the budget of pairs from runs, for each query or in total; 0 without a budget. `random`,
     `edge` and `easy` are blocks per query. `edge_runs` are the runs whose results below the pool depth are the edge:
     the runs of the pool when `edge` was first set. With `same_once`, only one of several same texts is judged.
     """
@@ -49,7 +50,12 @@ class PoolPlan:
 
     @property
     def has_budget(self) -> bool:
-        return self.method != "depth"
+        return self.method not in {"depth", EVERY}
+
+    @property
+    def takes_every(self) -> bool:
+        """Whether it takes every block of the snapshot, whatever the runs found."""
+        return self.method == EVERY
 
     @property
     def has_samples(self) -> bool:
@@ -58,7 +64,7 @@ class PoolPlan:
     @property
     def has_sampled(self) -> bool:
         """Whether some pairs have a value in `sampled`."""
-        return self.has_samples or self.same_once
+        return self.has_samples or self.same_once or self.takes_every
 
     @property
     def strata(self) -> dict[str, int]:

@@ -205,7 +205,12 @@ def build_pool(ctx: JobContext) -> dict[str, Any]:
     summary = collect_pairs(ctx, pool, runs, query_ids, lambda queries: steps.add(queries, "collecting pairs"))
     with ctx.finish() as result:
         changes = {"entry_count": summary["pairs"], "summary": summary, "completed_at": ctx.at, "failure": ""}
-        workflow.move_pool(pool.pk, Step.COMPLETE, actor=ctx.actor, at=ctx.at, **changes)
+        built = workflow.move_pool(pool.pk, Step.COMPLETE, actor=ctx.actor, at=ctx.at, **changes)
+        if then := ctx.params.get("then"):
+            assert ctx.actor is not None  # every pool is built for a person
+            refusals = [follow(built, then, ctx.actor, ctx.at) for follow in pools.after_pooling]
+            built.summary = {**built.summary, "refusal": " ".join(filter(None, refusals))}
+            built.save(update_fields=["summary"])
         result.update(pool_id=pool.pk, pairs=summary["pairs"])
     return ctx.result
 

@@ -18,6 +18,7 @@ from apps.retrieval.core.sampling import (
     ALL,
     EASY,
     EDGE,
+    EVERY,
     JUDGED,
     RANDOM,
     REST,
@@ -70,6 +71,21 @@ def add_samples(pool: Pool, query_ids: Sequence[int], plan: PoolPlan, runs: Sequ
             chosen = versions[sampled.positions].tolist()
             added += [PoolEntry(pool=pool, query_id=query, version_id=version, sampled=how) for version in chosen]
             frame = frame._replace(pooled=np.union1d(frame.pooled, sampled.positions))
+    PoolEntry.objects.bulk_create(added, batch_size=ROWS_AT_ONCE)
+
+
+def add_every(pool: Pool, query_ids: Sequence[int], versions: Ints, same: "SameTexts | None") -> None:
+    """Add every block of the snapshot that a query does not have yet; with `same`, one text is judged once."""
+    stored = list(PoolEntry.objects.filter(pool=pool, query__in=query_ids))
+    known = {(entry.query_id, entry.version_id) for entry in stored}
+    added = [
+        PoolEntry(pool=pool, query_id=query, version_id=version, sampled={"how": EVERY})
+        for query in query_ids
+        for version in versions.tolist()
+        if (query, version) not in known
+    ]
+    if same is not None:
+        mark_same(stored, added, same)
     PoolEntry.objects.bulk_create(added, batch_size=ROWS_AT_ONCE)
 
 
@@ -176,18 +192,22 @@ def collect_pairs(
     """
     plan = plan_of(pool.plan)
     versions = version_ids(pool.snapshot)
-    write = partial(write_entries, same=SameTexts(pool.snapshot) if plan.same_once else None)
+    same = SameTexts(pool.snapshot) if plan.same_once else None
+    write = partial(write_entries, same=same)
     if plan.has_budget:
         spend = sample_budget if plan.method == PoolMethod.SAMPLE else spend_budget
         spend(ctx, pool, runs, query_ids, plan, write)
     parts, sampled = [], Counter[str]()
     for part in chunks(query_ids, POOLED_AT_ONCE):
-        union = None if plan.has_budget else pooling.union(found_blocks(runs, part, pool.depth), pool.depth)
+        has_union = bool(runs) and not plan.has_budget
+        union = pooling.union(found_blocks(runs, part, pool.depth), pool.depth) if has_union else None
         with ctx.chunk(f"pool:{part[0]}") as fresh:
             if fresh and union is not None:
                 write(pool, part, union, versions)
             if fresh and plan.has_samples:
                 add_samples(pool, part, plan, runs, versions)
+            if fresh and plan.takes_every:
+                add_every(pool, part, versions, same)
         if union is None or plan.has_sampled:
             union = stored_union(pool, part)
             sampled += sampled_counts(pool, part)

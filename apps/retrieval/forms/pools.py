@@ -11,7 +11,7 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval import rules
 from apps.retrieval.core.sampling import PoolPlan, plan_of
-from apps.retrieval.enums import ADAPTIVE, BUILT_IN, PoolMethod
+from apps.retrieval.enums import ADAPTIVE, BUILT_IN, WITHOUT_BUDGET, PoolMethod
 from apps.retrieval.forms.runs import QueryChoiceForm, RunsField, SnapshotField, count_field, depth_field, number_input
 from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.selectors.pools import pool_runs
@@ -117,7 +117,7 @@ class PoolForm(SamplingForm, QueryChoiceForm):
 
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or {}
-        if values.get("method") not in {None, "", PoolMethod.DEPTH} and not values.get("pairs"):
+        if values.get("method") not in {None, "", *WITHOUT_BUDGET} and not values.get("pairs"):
             self.add_error("pairs", "Enter the budget: how many pairs.")
         return values
 
@@ -132,7 +132,7 @@ class PoolForm(SamplingForm, QueryChoiceForm):
         """The plan of a valid form. The defaults are the plain union and the seed 0."""
         values = self.cleaned_data
         method = values.get("method") or PoolMethod.DEPTH.value
-        budget = values["pairs"] if method != PoolMethod.DEPTH else 0
+        budget = 0 if method in WITHOUT_BUDGET else values["pairs"]
         counts = self.counts("random", "edge", "easy", "seed")
         same_once = bool(values.get("same_once"))
         return PoolPlan(method=method, pairs=budget, each=values.get("each") != "all", same_once=same_once, **counts)

@@ -1,6 +1,5 @@
 """The forms of systems, fusions and runs that Karat makes, and of uploaded runs."""
 
-from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -99,8 +98,9 @@ def _text_field(parameter: Parameter) -> forms.Field:
 
 
 class QueryChoiceForm(KaratForm):
-    """Fields that filter the queries of the project; empty fields do not filter."""
+    """A set of queries, or fields that filter those of the project; empty fields do not filter."""
 
+    questions = forms.ChoiceField(label="Which queries", required=False)
     source = forms.ModelChoiceField(Source.objects.none(), required=False, empty_label="All sources")
     domain = forms.ChoiceField(required=False)
     query_type = forms.ChoiceField(label="Type", required=False)
@@ -117,6 +117,8 @@ class QueryChoiceForm(KaratForm):
             offer(self, name, [("", "All"), *((value, value) for value in values)])
             if not values and name in CONTEXT:
                 del self.fields[name]
+        sets = [(one.key, capfirst(one.name)) for one in question_sets(project)]
+        offer(self, "questions", [("", "All queries, or those of the filters below"), *sets])
 
     @property
     def choice_fields(self) -> list[forms.BoundField]:
@@ -128,7 +130,13 @@ class QueryChoiceForm(KaratForm):
         return QueryChoice(
             source_id=source.pk if source else None,
             **{name: self.cleaned_data.get(name, "") for name in ("difficulty", *TYPED)},
+            questions=self.cleaned_data.get("questions", ""),
         )
+
+    def clean(self) -> dict[str, Any]:
+        if reason := choice_refusal(self.choice):
+            self.add_error("questions", reason)
+        return self.cleaned_data
 
 
 class SnapshotField(forms.ModelChoiceField):
@@ -220,12 +228,6 @@ class FusionForm(KaratForm):
 class RunForm(QueryChoiceForm):
     """A run that Karat makes."""
 
-    questions = forms.ChoiceField(
-        label="Which queries",
-        required=False,
-        help_text="The questions of a version are its queries and the questions of its Q&As. A version scores runs on"
-        " its own snapshot.",
-    )
     snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
     depth = depth_field(1_000, "How many results to keep per query.")
     tag = forms.CharField(
@@ -238,17 +240,10 @@ class RunForm(QueryChoiceForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
         offer_rows(self, "snapshot", snapshots_in(project))
-        sets = [(one.key, capfirst(one.name)) for one in question_sets(project)]
-        offer(self, "questions", [("", "All queries, or those of the filters below"), *sets])
-
-    @property
-    def choice(self) -> QueryChoice:
-        return replace(super().choice, questions=self.cleaned_data.get("questions", ""))
-
-    def clean(self) -> dict[str, Any]:
-        if reason := choice_refusal(self.choice):
-            self.add_error("questions", reason)
-        return self.cleaned_data
+        self.fields["questions"].help_text = (
+            "The questions of a version are its queries and the questions of its Q&As. A version scores runs on its own"
+            " snapshot."
+        )
 
 
 class UploadForm(KaratForm):

@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.http import Http404
 from django.utils import timezone
 
 from apps.accounts.models import Project, User
@@ -15,6 +16,7 @@ from apps.jobs.execution.tasks import worker_name
 from apps.retrieval.actions.systems import create_system
 from apps.retrieval.core.engines.registry import ENGINES
 from apps.retrieval.models import System
+from apps.retrieval.selectors.question_sets import QueryChoice, question_set, question_sets
 from apps.retrieval.selectors.snapshots import snapshot_named
 
 FAILED = 1
@@ -45,6 +47,24 @@ def chosen_system(project: Project, name: str, actor: User) -> System:
         message = f"There is no system {name}. There are: {known or 'none yet'}."
         raise CommandError(message, returncode=BAD_INPUT)
     return system
+
+
+def add_questions(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--questions",
+        default="",
+        help="such as set:pilot for a query set, handbook/v1 for the questions of a version, handbook for those of now",
+    )
+
+
+def chosen_questions(project: Project, key: str) -> QueryChoice:
+    """The choice of a set of questions; of all queries for "". Raises CommandError with a list of the sets."""
+    try:
+        return QueryChoice(questions=question_set(project, key).key if key else "")
+    except Http404:
+        known = ", ".join(one.key for one in question_sets(project)[:20])
+        message = f"No questions are called {key}. Available: {known or 'none yet'}."
+        raise CommandError(message, returncode=BAD_INPUT) from None
 
 
 class SnapshotCommand(ProjectCommand):

@@ -31,6 +31,7 @@ from apps.retrieval.models import Pool, Run
 from apps.retrieval.selectors.blinding import has_pairs_to_judge, hidden_queries
 from apps.retrieval.selectors.pools import (
     MissingEstimate,
+    effort_words,
     entries_of,
     estimate_pool,
     is_withdrawn,
@@ -172,12 +173,15 @@ def estimate(request: MemberRequest, project: Project) -> HttpResponse:
         values = form.cleaned_data
         query_ids = list(judged_in(project, form.choice).values_list("pk", flat=True))
         sources = len(form.sources) + len(values["runs"])
-        context["refusal"] = rules.plan_refusal(form.plan, len(query_ids), sources, values["depth"])
-        if sources and not context["refusal"]:
+        blocks = snapshot.block_count
+        context["refusal"] = rules.plan_refusal(form.plan, len(query_ids), sources, values["depth"], blocks)
+        if (sources or form.plan.takes_every) and not context["refusal"]:
             chosen = list(values["runs"])
             size = estimate_pool(snapshot, form.sources, chosen, values["depth"], query_ids, form.plan)
             context["estimate"] = size
-            if values["half_width"]:
+            context["takes_every"] = form.plan.takes_every
+            context["effort"] = next((words(project, size.at_most) for words in effort_words), "")
+            if values["half_width"] and sources and not form.plan.takes_every:
                 union = estimate_pool(snapshot, form.sources, chosen, values["depth"], query_ids)
                 context["pairs"] = forecast_pairs(
                     snapshot,
@@ -301,13 +305,13 @@ def _provenance_rows(pool: Pool, query: Query, runs: list[Run]) -> list[PoolPair
     )
 
 
-def _how(pool: Pool) -> str:
-    """How the pairs were chosen from the runs, in words; empty for a pool without runs."""
+def _how(pool: Any) -> str:
+    """How the pairs were chosen, in words; empty for a pool of chosen pairs or imported judgements."""
     if pool.kind != PoolKind.DEPTH:
         return ""
-    plan = plan_of(pool.plan)
+    plan, runs, snapshot = plan_of(pool.plan), plural(pool.run_count, "run"), pool.snapshot.name
     if not plan.has_budget:
-        return f"The top {pool.depth:,}"
+        return f"Every passage of {snapshot}" if plan.takes_every else f"The top {pool.depth:,} of {runs}"
     each = "per query" if plan.each else "in total"
     methods = {
         "rrf": "by fused rank",
@@ -316,7 +320,7 @@ def _how(pool: Pool) -> str:
         "sample": "sampled at random",
     }
     pairs = plural(plan.pairs, "pair")
-    return f"A budget of {pairs} {each}, {methods[plan.method]}, from the top {pool.depth:,}"
+    return f"A budget of {pairs} {each}, {methods[plan.method]}, from the top {pool.depth:,} of {runs}"
 
 
 def _missed(pool: Pool) -> MissingEstimate | None:

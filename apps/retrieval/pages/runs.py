@@ -55,6 +55,7 @@ from apps.retrieval.selectors.runs import (
 AT_ONCE = 2_000
 MISTAKES_SHOWN = 50
 SNAPSHOTS_LISTED = 5
+NO_FILE_SIGN = str.maketrans("/:", "--")
 LONGEST_TAG = 200
 OF_TAG = {"tag_taken", "bad_tag", "too_long"}
 SHOWN_FIELDS = {"query": "query id", "block": "passage id"}
@@ -68,7 +69,7 @@ def queries_csv(request: HttpRequest, project: Project) -> StreamingHttpResponse
     key = request.GET.get("questions", "")
     queries = queries_in(project, QueryChoice(questions=key))
     rows = queries.values_list("outside_id", "text").iterator(chunk_size=AT_ONCE)
-    name = f"{key.replace('/', '-')}-questions.csv" if key else f"{project.slug}-queries.csv"
+    name = f"{key.translate(NO_FILE_SIGN)}-questions.csv" if key else f"{project.slug}-queries.csv"
     return _table(name, ["query", "text"], rows)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
 from apps.common.discovery import Registered
-from apps.corpus.models import Snapshot
+from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.enums import ENDED
 from apps.jobs.models import Job
 from apps.queries.core.naming import VARIANT_OF, VARIANT_SEED
@@ -87,6 +87,9 @@ def estimate_pool(
     to_run = [system for system in systems if reusable.get(system.pk) is None]
     lengths += [[depth] * len(query_ids) for _ in to_run]
     table = np.array(lengths, dtype=np.int64).reshape(len(lengths), len(query_ids))
+    if plan.takes_every:
+        own = [run for run in runs if run.returns_passages]
+        return PoolForecast(len(query_ids), len(query_ids) * snapshot.block_count, to_run, reused, [], partial, 0, own)
     each = pooling.most_each(table, depth, snapshot.block_count)
     if plan.has_budget and plan.each:
         each = np.minimum(each, plan.pairs)
@@ -103,6 +106,17 @@ GradeSource = Callable[[Pool], Grades]
 
 grade_sources: Registered[GradeSource] = Registered()
 """Each gives the agreed grade of every (query id, block version id) on the pool's snapshot."""
+
+
+Follower = Callable[[Pool, Mapping[str, Any], User, datetime], str]
+
+after_pooling: Registered[Follower] = Registered()
+"""Each does what was asked for together with a pool, once it is built; returns why it could not, "" where it did."""
+
+EffortWords = Callable[[Project, int], str]
+
+effort_words: Registered[EffortWords] = Registered()
+"""Each says how long so many judgements take in a project: "3 hours at the pace measured here"; empty for none."""
 
 
 def grades_of(pool: Pool) -> dict[tuple[int, int], int]:
@@ -170,6 +184,25 @@ def ranked_query_ids(pool: Pool) -> list[int]:
     ).values_list("pk", "metadata")
     variants = {pk for pk, facts in made if facts.get(VARIANT_OF) in covered}
     return sorted(variants.union(covered.values()))
+
+
+def exhaustive_queries(pool: Pool) -> set[int]:
+    """The queries for which the pool has every block of its snapshot, by counting its pairs.
+
+    Whatever answers such a query is among its pairs, so that no estimate of what is missed is needed.
+    """
+    blocks = SnapshotBlock.objects.filter(snapshot=pool.snapshot_id)
+    if not pool.snapshot.block_count or pool.entry_count < pool.snapshot.block_count:
+        return set()
+    counted = PoolEntry.objects.filter(pool=pool, version__in=blocks.values("version")).order_by().values("query")
+    full = counted.annotate(pairs=Count("pk")).filter(pairs=pool.snapshot.block_count)
+    return set(full.values_list("query", flat=True))
+
+
+def is_exhaustive(pool: Pool) -> bool:
+    """Whether it has every block of its snapshot for every query that it covers."""
+    covered = pool.pool_queries.count()
+    return 0 < covered == len(exhaustive_queries(pool))
 
 
 def queries_without_pairs(pool: Pool, most: int) -> list[Query]:

@@ -1,4 +1,4 @@
-"""Queries by filter or by a set of questions; sets and other names of queries are offered by apps above this one."""
+"""Queries by filter or by a set of questions: query sets, and what apps above this one offer, like other names."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ from apps.common.database.bulk import chunks
 from apps.common.discovery import Registered
 from apps.queries.core.naming import VARIANT_SEED
 from apps.queries.core.strata import TYPED
-from apps.queries.models import Query
+from apps.queries.models import Query, SavedSet
+from apps.queries.selectors import queries_of_set, set_with_key, sets_in
 
 IDS_AT_ONCE = 5_000
 """In one statement, which has a maximum number of parameters."""
@@ -49,15 +50,26 @@ names_of_queries: Registered[Names] = Registered()
 
 
 def question_sets(project: Project) -> list[QuestionSet]:
-    return [one for sets in offered_sets for one in sets.offered(project)]
+    """The query sets of the project by name, then what is offered above."""
+    own = [_of_query_set(saved) for saved in sets_in(project)]
+    return [*own, *(one for sets in offered_sets for one in sets.offered(project))]
 
 
 def question_set(project: Project, key: str) -> QuestionSet:
     """The set with this key. Raises Http404."""
+    if (saved := set_with_key(project, key)) is not None:
+        return _of_query_set(saved)
     for sets in offered_sets:
         if (found := sets.named(project, key)) is not None:
             return found
     raise Http404("No such questions.")
+
+
+def _of_query_set(saved: SavedSet) -> QuestionSet:
+    """Its queries that are not retired, whether it is frozen or not."""
+    kind = "frozen set" if saved.is_frozen else "set"
+    condition = Q(pk__in=queries_of_set(saved).filter(retired_at=None).order_by().values("pk"))
+    return QuestionSet(saved.key, f"{kind} {saved.name}", condition)
 
 
 def other_names(project: Project) -> dict[str, str]:
@@ -88,7 +100,7 @@ ALL_QUERIES = QueryChoice()
 
 
 def queries_in(project: Project, choice: QueryChoice = ALL_QUERIES) -> QuerySet[Query]:
-    """The chosen queries that are not retired, by outside id; of a set of questions all. Raises Http404 for no set."""
+    """The chosen queries that are not retired, by outside id; of a version all its questions. Raises Http404."""
     if choice.questions:
         asked = Query.everything.filter(question_set(project, choice.questions).condition, project=project)
         return asked.order_by("outside_id")
@@ -102,8 +114,12 @@ def queries_in(project: Project, choice: QueryChoice = ALL_QUERIES) -> QuerySet[
 
 
 def judged_in(project: Project, choice: QueryChoice = ALL_QUERIES) -> QuerySet[Query]:
-    """Those of the chosen queries that people judge: not the variants made here, which have their originals' grades."""
-    return queries_in(project, choice).exclude(metadata__has_key=VARIANT_SEED)
+    """Those of the chosen queries that people judge.
+
+    Not the variants made here, which have their originals' grades, nor the questions of Q&As, nor what was retired.
+    """
+    chosen = queries_in(project, choice).filter(is_asked=False, retired_at=None)
+    return chosen.exclude(metadata__has_key=VARIANT_SEED)
 
 
 def asked_in(project: Project) -> QuerySet[Query]:

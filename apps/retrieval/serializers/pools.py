@@ -10,9 +10,9 @@ from apps.jobs.serializers import JobSerializer
 from apps.queries.enums import Difficulty
 from apps.retrieval import rules
 from apps.retrieval.core.sampling import PoolPlan, plan_of
-from apps.retrieval.enums import PoolMethod
+from apps.retrieval.enums import WITHOUT_BUDGET, PoolMethod
 from apps.retrieval.models import Pool
-from apps.retrieval.selectors.pools import is_withdrawn, missing_estimate, missing_job, run_shares
+from apps.retrieval.selectors.pools import exhaustive_queries, is_withdrawn, missing_estimate, missing_job, run_shares
 from apps.retrieval.serializers.systems import KnownFieldsSerializer
 
 MOST_SOURCES = 1_000
@@ -103,6 +103,9 @@ class PoolExtraSerializer(serializers.Serializer[Any]):
     without = serializers.IntegerField(allow_null=True, help_text="Queries without a pair.")
     sampled = serializers.DictField(child=serializers.IntegerField(), help_text="Sampled pairs, by how.")
     runs = RunShareSerializer(many=True)
+    exhaustive = serializers.IntegerField(
+        help_text="Queries for which it has every passage of the snapshot: what answers them is among its pairs."
+    )
     missing = MissingSerializer(allow_null=True)
     job = JobSerializer(allow_null=True, help_text="The job that builds it, or built it.")
     missing_job = JobSerializer(allow_null=True, help_text="The unfinished job that estimates what it misses.")
@@ -127,6 +130,7 @@ def pool_out(pool: Pool) -> dict[str, Any]:
         **{name: summary.get(name) for name in ("smallest", "median", "largest", "without")},
         "sampled": summary.get("sampled", {}),
         "runs": run_shares(pool),
+        "exhaustive": len(exhaustive_queries(pool)),
         "missing": missing_estimate(pool),
         "job": pool.job,
         "missing_job": missing_job(pool),
@@ -173,9 +177,12 @@ class PoolRequestSerializer(SourcesSerializer):
     query_type = serializers.CharField(max_length=200, default="", allow_blank=True)
     expertise = serializers.CharField(max_length=200, default="", allow_blank=True)
     answer_format = serializers.CharField(max_length=200, default="", allow_blank=True)
+    questions = serializers.CharField(
+        max_length=100, default="", allow_blank=True, help_text="A query set such as `set:pilot`, instead of filters."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        has_budget = attrs["method"] != PoolMethod.DEPTH
+        has_budget = attrs["method"] not in WITHOUT_BUDGET
         if has_budget and not attrs["pairs"]:
             raise serializers.ValidationError({"pairs": ["Give the budget of this method: how many pairs."]})
         if attrs["pairs"] and not has_budget:

@@ -13,6 +13,7 @@ from apps.jobs.models import Job
 from apps.jobs.serializers import JobSerializer
 from apps.metrics.statistics.usage import NAMES, UsageError, checked_usage, failure_rates
 from apps.retrieval.models import Run
+from apps.retrieval.selectors.question_sets import question_sets
 from apps.retrieval.selectors.snapshots import snapshot_named
 
 
@@ -99,6 +100,15 @@ def snapshot_of_body(project: Project, name: str) -> Snapshot:
     if snapshot is None:
         raise serializers.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
     return snapshot
+
+
+def questions_of_body(project: Project, key: str) -> str:
+    """The key of the set of queries that a body names; "" for none. Raises ValidationError, which lists the sets."""
+    known = [one.key for one in question_sets(project)] if key else []
+    if key and key not in known:
+        there = ", ".join(known[:20]) or "none yet"
+        raise serializers.ValidationError({"questions": [f"No questions are called {key}; there are: {there}."]})
+    return key
 
 
 class RunAnnotationSerializer(serializers.Serializer[Any]):

@@ -51,6 +51,8 @@ from apps.triples.selectors.triples import (
 )
 
 MOST_QUERIES = 8
+ABOUT = ("source", "domain", "difficulty")
+"""Fields of an empty bench that its address may fill, as the balance board does."""
 LONGEST_QUESTION = 2000
 
 
@@ -220,7 +222,8 @@ def bench(request: HttpRequest, project: Project) -> HttpResponse:
     # With a search, a block is only shown to read.
     expected = wanted if wanted and not words_sought(request) and entry_of_block(snapshot, wanted) else None
     last = None if query else last_about(project, user_of(request))
-    about = {"source": last.source_id, "domain": last.domain} if last else {}
+    about: dict[str, Any] = {"source": last.source_id, "domain": last.domain} if last else {}
+    about |= {name: request.GET[name] for name in ABOUT if name in request.GET}
     initial = {
         "seen_version": 0,
         "corpus": snapshot.corpus_id,

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Prefetch, Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Prefetch, Q, QuerySet, Value
+from django.db.models.functions import Coalesce, NullIf
 from django.http import Http404
 
 from apps.accounts.models import Project, User
@@ -14,7 +14,7 @@ from apps.common.database.batched_reads import BatchedRead, CountOf, answer_to
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.jobs.selectors.jobs import hidden_by_id
 from apps.queries.models import Query, Source
-from apps.queries.selectors import revoked_among
+from apps.queries.selectors import StratumCount, revoked_among, stratum_count
 from apps.triples.enums import ELSEWHERE, ENDED, State
 from apps.triples.models import CANDIDATE, USABLE, AskedRevision, ExpectedBlock, Revision, Triple, label_of
 
@@ -34,10 +34,20 @@ def rests_on_revoked(triples: Iterable[Triple], *, at: datetime) -> set[int]:
     return {pk for pk, keys in rests.items() if keys & lost}
 
 
-def counts_by_source(project: Project) -> Mapping[int | None, int]:
-    """How many triples count for each source, None for those that have none. Those that have ended are left out."""
+def counts_by_stratum(project: Project) -> list[StratumCount]:
+    """How many triples there are of each kind: source, difficulty and domain of the triple, else those of its query.
+
+    Those that have ended are left out.
+    """
     live = Triple.objects.filter(project=project).exclude(state__in=ENDED).order_by()
-    return dict(live.values_list(Coalesce("source", "query__source")).annotate(Count("pk")))
+    rows = live.values_list(
+        Coalesce("source__slug", "query__source__slug"),
+        "query__query_type",
+        Coalesce(NullIf("difficulty", Value("")), "query__difficulty"),
+        Coalesce(NullIf("domain", Value("")), "query__domain"),
+        "query__tags",
+    )
+    return [stratum_count(*row) for row in rows.annotate(Count("pk"))]
 
 
 class AskedQuery(NamedTuple):

@@ -10,8 +10,15 @@ from apps.accounts.models import Project
 from apps.corpus.management.base import BAD_INPUT
 from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.core.sampling import PoolPlan
-from apps.retrieval.enums import PoolMethod, PoolState
-from apps.retrieval.management.base import FAILED, READY, SnapshotCommand, chosen_system
+from apps.retrieval.enums import WITHOUT_BUDGET, PoolMethod, PoolState
+from apps.retrieval.management.base import (
+    FAILED,
+    READY,
+    SnapshotCommand,
+    add_questions,
+    chosen_questions,
+    chosen_system,
+)
 from apps.retrieval.models import Pool, Run
 
 
@@ -36,6 +43,7 @@ class Command(SnapshotCommand):
             help=f"name of a system, repeatable; {', '.join(READY)} are created when missing",
         )
         parser.add_argument("--run", action="append", default=[], help="tag of a complete run, repeatable")
+        add_questions(parser)
         self._add_plan(parser)
         parser.add_argument("--queue", action="store_true", help="leave the work to a worker and return at once")
 
@@ -59,7 +67,7 @@ class Command(SnapshotCommand):
         parser.add_argument("--seed", type=_count, default=0, help="makes the choice repeatable (default: 0)")
 
     def _plan(self, options: dict[str, Any]) -> PoolPlan:
-        if options["budget"] and options["method"] == PoolMethod.DEPTH:
+        if options["budget"] and options["method"] in WITHOUT_BUDGET:
             raise CommandError("A budget needs a --method: rrf, move_to_front, bandit or sample.", returncode=BAD_INPUT)
         return PoolPlan(
             method=options["method"],
@@ -80,6 +88,7 @@ class Command(SnapshotCommand):
             run_ids=[self._run(project, tag).pk for tag in options["run"]],
             depth=options["depth"],
             plan=self._plan(options),
+            choice=chosen_questions(project, options["questions"]),
             actor=actor,
             at=timezone.now(),
         )

@@ -4,23 +4,26 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.http import Http404
 from django.utils import timezone
 
-from apps.accounts.models import Project
-from apps.corpus.management.base import BAD_INPUT
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.enums import RunState
-from apps.retrieval.management.base import FAILED, READY, SnapshotCommand, chosen_system
+from apps.retrieval.management.base import (
+    FAILED,
+    READY,
+    SnapshotCommand,
+    add_questions,
+    chosen_questions,
+    chosen_system,
+)
 from apps.retrieval.models import Run
 from apps.retrieval.rules import RUN_DEPTH
-from apps.retrieval.selectors.question_sets import QueryChoice, question_set, question_sets
 
 
 class Command(SnapshotCommand):
     help = (
-        "Run a system on all queries of the project, or on the questions of a gold set or version. Exit codes: 0 made"
-        " or queued, 1 failed, 2 refused."
+        "Run a system on all queries of the project, on a query set, or on the questions of a gold set or version. Exit"
+        " codes: 0 made or queued, 1 failed, 2 refused."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -28,9 +31,7 @@ class Command(SnapshotCommand):
         parser.add_argument(
             "--system", required=True, help=f"name of the system; {', '.join(READY)} are created when missing"
         )
-        parser.add_argument(
-            "--questions", default="", help="such as handbook/v1 for those of a version, handbook for those of now"
-        )
+        add_questions(parser)
         parser.add_argument("--depth", type=int, default=RUN_DEPTH, help=f"results a query (default: {RUN_DEPTH:,})")
         parser.add_argument("--tag", default="", help="name of the run (default: made from system and snapshot)")
         parser.add_argument("--note", default="", help="what changed, for the ledger")
@@ -44,7 +45,7 @@ class Command(SnapshotCommand):
         run = request_run(
             project=project,
             snapshot_id=self.snapshot(project, options).pk,
-            choice=QueryChoice(questions=_questions(project, options["questions"])),
+            choice=chosen_questions(project, options["questions"]),
             system_id=chosen_system(project, options["system"], actor).pk,
             **{name: options[name] for name in ("depth", "tag", "note", "commit", "as_role")},
             actor=actor,
@@ -57,13 +58,3 @@ class Command(SnapshotCommand):
         if run.state != RunState.COMPLETE:
             raise CommandError(f"{run.tag} is {run.state}. {run.failure}".strip(), returncode=FAILED)
         self.stdout.write(f"{run.tag}: {run.query_count:,} queries, sha256 {run.digest}")
-
-
-def _questions(project: Project, key: str) -> str:
-    """The key of a set of questions; "" for all queries. Raises CommandError with a list of the sets."""
-    try:
-        return question_set(project, key).key if key else ""
-    except Http404:
-        known = ", ".join(one.key for one in question_sets(project)[:20])
-        message = f"No questions are called {key}. Available: {known or 'none yet'}."
-        raise CommandError(message, returncode=BAD_INPUT) from None
