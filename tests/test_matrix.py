@@ -80,6 +80,8 @@ def expected(name: str, standing: str, allowed: frozenset[str] | None) -> set[in
     is_api, has_project = is_of_the_api(name), name in OF_PROJECTS
     if name in {"api:not-found", "traces:receive"}:  # the second is off unless the operators turn it on
         return {404}
+    if name == "agents:mcp" and allowed is not None:
+        return {401}  # a person who is signed in is no agent
     if allowed is None:
         if is_api and has_project:
             return {405} if standing in MEMBERS else outsider(standing, is_api)

@@ -20,7 +20,6 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
-from urllib3.filepost import encode_multipart_formdata
 
 from apps.accounts.access.authentication import AgentAuthentication
 from apps.accounts.models import ApiToken
@@ -164,6 +163,8 @@ def request_of(outer: HttpRequest | Request, operation: Operation, slug: str, va
     query = {name: values.pop(name) for name in operation.query if name in values}
     body, kind = b"", "application/json"
     if operation.body == MULTIPART:
+        from urllib3.filepost import encode_multipart_formdata  # a start of Karat loads no client of HTTP
+
         body, kind = encode_multipart_formdata(_form(values))
     elif operation.method == "POST":
         body = json.dumps(values).encode()

@@ -389,7 +389,8 @@ def grades_refusal(measures: Iterable[Measure], version: Version) -> str | None:
             f"{of_facets[0]} counts subtopics, and no grade of {version.label} names one. Give queries subtopics, judge"
             " by them, and release another version."
         )
-    if reason := next(filter(None, (_field_refusal(measure, version) for measure in measures)), None):
+    by_field = {(measure.reads, measure.rate): measure for measure in measures}
+    if reason := next(filter(None, (_field_refusal(measure, version) for measure in by_field.values())), None):
         return reason
     highest = VersionGrade.objects.filter(query__version=version).aggregate(highest=Max("grade"))["highest"]
     try:

@@ -144,7 +144,11 @@ def matching(filters: QueryFilters) -> Q:
 
 def sets_in(project: Project) -> QuerySet[SavedSet]:
     """The query sets of the project, by name."""
-    return SavedSet.objects.filter(project=project).select_related("created_by", "frozen_by").order_by("name", "pk")
+    return (
+        SavedSet.objects.filter(project=project)
+        .select_related("project", "created_by", "frozen_by")
+        .order_by("name", "pk")
+    )
 
 
 def set_in(project: Project, pk: int) -> SavedSet:

@@ -260,7 +260,7 @@ def usual_names(version: Version, split: str, hit: str) -> list[str]:
     With the one that decides what is published on test.
     """
     latest = leaderboard.latest_measures(version, split, hit)
-    if not counts_questions(hit):
+    if not counts_questions(hit) and grades_refusal(map(parse_measure, latest), version):
         latest = [name for name in latest if grades_refusal([parse_measure(name)], version) is None]
     names = latest or names_of(default_measures(hit), hit)
     ladder = ladder_on(version, split, hit)

@@ -33,15 +33,17 @@ HEADER = ["query_id", "block_id", "grade"]
 
 
 class RoundOffer(NamedTuple):
-    """Annotators by name, pools newest first, and properties as key and words."""
+    """Annotators by name, pools newest first, properties and frozen query sets as key and words."""
 
     people: list[User]
     pools: list[Pool]
     properties: list[tuple[str, str]]
+    sets: list[tuple[str, str]]
 
 
 def round_offer(project: Project) -> RoundOffer:
-    return RoundOffer(list(annotators_of(project)), list(pools_to_judge(project)), properties_in(project))
+    sets = [(one.key, one.name) for one in sets_in(project).filter(frozen_at__isnull=False)]
+    return RoundOffer(list(annotators_of(project)), list(pools_to_judge(project)), properties_in(project), sets)
 
 
 def annotators_of(project: Project) -> QuerySet[User]:
@@ -205,8 +207,7 @@ class RoundForm(KaratForm):
         show_rows(self, "pool", self.offer.pools)
         offer_rows(self, "annotators", annotators_of(project))
         show_rows(self, "annotators", self.offer.people)
-        frozen = [(one.key, one.name) for one in sets_in(project).filter(frozen_at__isnull=False)]
-        offer(self, "questions", [("", "all queries of the pool"), *frozen])
+        offer(self, "questions", [("", "all queries of the pool"), *self.offer.sets])
         self.fields["annotators"].initial = self.offer.people
         self.fields["pool"].initial = next(iter(self.offer.pools), None)
         if len(self.offer.people) == 1:

@@ -15,6 +15,7 @@ from apps.retrieval.enums import ADAPTIVE, BUILT_IN, WITHOUT_BUDGET, PoolMethod
 from apps.retrieval.forms.runs import QueryChoiceForm, RunsField, SnapshotField, count_field, depth_field, number_input
 from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.selectors.pools import pool_runs
+from apps.retrieval.selectors.question_sets import query_sets
 from apps.retrieval.selectors.runs import complete_runs_on
 from apps.retrieval.selectors.systems import engines_in
 
@@ -42,6 +43,7 @@ class SamplingForm(KaratForm):
 class PoolForm(SamplingForm, QueryChoiceForm):
     """The systems and complete runs of a new pool, and how its pairs are chosen."""
 
+    sets_of = staticmethod(query_sets)
     name = forms.CharField(max_length=120, required=False)
     snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
     systems = forms.ModelMultipleChoiceField(System.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)

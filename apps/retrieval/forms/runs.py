@@ -100,6 +100,8 @@ def _text_field(parameter: Parameter) -> forms.Field:
 class QueryChoiceForm(KaratForm):
     """A set of queries, or fields that filter those of the project; empty fields do not filter."""
 
+    sets_of = staticmethod(question_sets)
+    """The sets that are offered."""
     questions = forms.ChoiceField(label="Which queries", required=False)
     source = forms.ModelChoiceField(Source.objects.none(), required=False, empty_label="All sources")
     domain = forms.ChoiceField(required=False)
@@ -112,12 +114,11 @@ class QueryChoiceForm(KaratForm):
         super().__init__(*args, **kwargs)
         self.project = project
         offer_rows(self, "source", Source.objects.filter(project=project).order_by("name"))
-        for name in TYPED:
-            values = query_strata(project, name)
+        for name, values in query_strata(project).items():
             offer(self, name, [("", "All"), *((value, value) for value in values)])
             if not values and name in CONTEXT:
                 del self.fields[name]
-        sets = [(one.key, capfirst(one.name)) for one in question_sets(project)]
+        sets = [(one.key, capfirst(one.name)) for one in self.sets_of(project)]
         offer(self, "questions", [("", "All queries, or those of the filters below"), *sets])
 
     @property

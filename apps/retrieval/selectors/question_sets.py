@@ -51,8 +51,12 @@ names_of_queries: Registered[Names] = Registered()
 
 def question_sets(project: Project) -> list[QuestionSet]:
     """The query sets of the project by name, then what is offered above."""
-    own = [_of_query_set(saved) for saved in sets_in(project)]
-    return [*own, *(one for sets in offered_sets for one in sets.offered(project))]
+    return [*query_sets(project), *(one for sets in offered_sets for one in sets.offered(project))]
+
+
+def query_sets(project: Project) -> list[QuestionSet]:
+    """The query sets of the project, by name."""
+    return [_of_query_set(saved) for saved in sets_in(project)]
 
 
 def question_set(project: Project, key: str) -> QuestionSet:
@@ -127,10 +131,14 @@ def asked_in(project: Project) -> QuerySet[Query]:
     return Query.everything.filter(project=project, retired_at=None)
 
 
-def query_strata(project: Project, field: str) -> list[str]:
-    """The values of a stratum field among the queries that are not retired, sorted."""
-    values = Query.objects.filter(project=project, retired_at=None).exclude(**{field: ""})
-    return sorted(set(values.values_list(field, flat=True)))
+def query_strata(project: Project) -> dict[str, list[str]]:
+    """The values of each typed stratum among the queries that are not retired, sorted; in one statement."""
+    rows = Query.objects.filter(project=project, retired_at=None).order_by().values_list(*TYPED).distinct()
+    found: dict[str, set[str]] = {name: set() for name in TYPED}
+    for row in rows:
+        for name, value in zip(TYPED, row, strict=True):
+            found[name].add(value)
+    return {name: sorted(values - {""}) for name, values in found.items()}
 
 
 def query_texts(query_ids: Sequence[int]) -> list[str]:
