@@ -45,7 +45,6 @@ from apps.judging.selectors.rounds import alpha_over, latest_guideline
 from apps.queries.actions.sets import draw_set
 from apps.queries.models import Query, SavedSet
 from apps.queries.selectors import frozen_query_ids
-from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.actions.runs import lock_queries
 from apps.retrieval.models import Pool, PoolEntry
 from apps.retrieval.selectors.pools import proposed_sources
@@ -218,6 +217,8 @@ def start_pilot(
 
     The job that builds the pool opens the round, in which each of the annotators judges every pair.
     """
+    from apps.retrieval.actions.pools import request_pool  # it loads what asks other servers
+
     refusal = rules.pilot_start_refusal(latest_guideline(project), len(annotators), number)
     RoundRefused.raise_for(refusal, code="pilot_not_possible")
     drawn = draw_set(project=project, name=name, number=number, seed=seed, of=of, actor=actor, at=at)
