@@ -17,8 +17,11 @@ FACETS = "facets"
 EXPECTED = "expected"
 POOLED = "pooled"
 WORDS = "words"
+UNANSWERABLE = "unanswerable"
 GRADES_ALONE = frozenset({GRADES})
-YES_OR_NO = frozenset({"Success", "FailureRate", "Sufficient"})
+YES_OR_NO = frozenset(
+    {"Success", "FailureRate", "Sufficient", "AbstentionRate", "FalseAnswerRate", "FalseAbstentionRate"}
+)
 YES_OR_NO_AT_1 = frozenset({"P", "RR"})
 
 
@@ -64,8 +67,8 @@ class Entry:
 
     `cutoff` is "needed", "optional" or "none". `takes` names its parameters, `required` those without a default,
     `stated` those that are always written out. `needs` is its input: grades, marks of what was pooled, facets, words of
-    returned passages, blocks, times. A measure is `is_about_judging` when it describes the judgements, and
-    `is_lower_better` when low values are better.
+    returned passages, blocks, times, queries that nothing answers. A measure is `is_about_judging` when it describes
+    the judgements, and `is_lower_better` when low values are better.
     """
 
     name: str
