@@ -155,6 +155,8 @@ RIGHTS: dict[str, Rows] = {
         **read(MEMBERS, "index guideline-latest guideline"),
         **read(ANNOTATORS, "mine judge pairs earlier differences"),
         **read(LEADS, "preview round adjudicate placeholders"),
+        **read(WRITERS, "unanswerable"),
+        **form(WRITERS, "unanswerable-query"),
         **form(LEADS, "guideline-new guideline-changes new-round adjudicate-pair settle carry"),
         **form(ANNOTATORS, "keys difference"),
         **write(LEADS, "guideline-keep open-the-rest close give-back claim-placeholder end-claim"),

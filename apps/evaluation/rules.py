@@ -18,7 +18,7 @@ from apps.goldsets.models import Slice, Version, VersionGrade, VersionTriple
 from apps.metrics.comparison import Regressions
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, HIT_MEASURES, refuse_without_hits
 from apps.metrics.expected.rules import BY_GRADES, counts_questions, is_by_text, items_of, parse_hit_rule
-from apps.metrics.measures.entries import FACETS, GRADES_ALONE, REGISTRY, Measure
+from apps.metrics.measures.entries import FACETS, GRADES_ALONE, REGISTRY, UNANSWERABLE, Measure
 from apps.metrics.measures.graded import refuse_above
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import (
@@ -45,7 +45,7 @@ LONGEST_COMMIT = 80
 MOST_LETTERS = 80
 MOST_PLANNED = 1_000_000
 NO_CORRECTION = "There is no correction called “%s”; choose holm or fdr."
-ONLY_GRADES = "A version contains grades and subtopics only; `karat score` reads the rest from files."
+ONLY_GRADES = "A version contains grades, subtopics and unanswerable queries; `karat score` reads the rest from files."
 
 
 class CorrectionRefused(Refusal):
@@ -310,15 +310,16 @@ def names_for_versions(hit: str = BY_GRADES) -> list[str]:
     """The measures that every version can be scored with."""
     if counts_questions(hit):
         return list(HIT_MEASURES)
-    return [name for name, one in REGISTRY.items() if one.needs <= _given_by(hit) - {FACETS}]
+    return [name for name, one in REGISTRY.items() if one.needs <= _given_by(hit) - {FACETS, UNANSWERABLE}]
 
 
 def _given_by(hit: str) -> frozenset[str]:
-    """What measures by grades can read: the grades and subtopics, and by text the words of what is returned.
+    """What measures by grades can read: the grades, subtopics and unanswerable queries, and by text the words of what
+    is returned.
 
-    Whether a version has subtopics `grades_refusal` says.
+    Whether a version has subtopics and unanswerable queries `grades_refusal` says.
     """
-    return BY_TEXT if is_by_text(hit) else GRADES_ALONE | {FACETS}
+    return (BY_TEXT if is_by_text(hit) else GRADES_ALONE | {FACETS}) | {UNANSWERABLE}
 
 
 MOST_FIGURES, LONGEST_FIGURE = 20, 60
@@ -355,13 +356,19 @@ def version_measures(text: str, hit: str = BY_GRADES) -> tuple[Measure, ...]:
 
 
 def grades_refusal(measures: Iterable[Measure], version: Version) -> str | None:
-    """Why the grades of the version are off the scale of a measure, or lack the subtopics that it counts."""
+    """Why the grades of the version are off the scale of a measure, or lack what it counts."""
     measures = list(measures)
     of_facets = [measure for measure in measures if FACETS in measure.entry.needs]
     if of_facets and not VersionGrade.objects.filter(version=version, facets__isnull=False).exists():
         return (
             f"{of_facets[0]} counts subtopics, and no grade of {version.label} names one. Give queries subtopics, judge"
             " by them, and release another version."
+        )
+    of_unanswerable = [measure for measure in measures if UNANSWERABLE in measure.entry.needs]
+    if of_unanswerable and not version.manifest.get("counts", {}).get("unanswerable"):
+        return (
+            f"{of_unanswerable[0]} counts unanswerable queries, and {version.label} has none. Let two people vote on"
+            " candidates, under Judging, and release another version."
         )
     highest = VersionGrade.objects.filter(query__version=version).aggregate(highest=Max("grade"))["highest"]
     try:

@@ -7,7 +7,7 @@ from apps.gates.models import Gate
 from apps.goldsets.enums import Split
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.versions import scorable_versions
-from apps.metrics.measures.entries import FACETS
+from apps.metrics.measures.entries import FACETS, UNANSWERABLE
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run, System
@@ -41,14 +41,14 @@ def name_refusal(gold_set: GoldSet, system: System, rule: GateRule) -> str | Non
 
 
 def measure_refusal(rule: GateRule, newest: Version | None) -> str | None:
-    """Why no version can be measured so, or why the newest lacks the subtopics for it."""
+    """Why no version can be measured so, or why the newest lacks what it counts."""
     if rule.measure is None:
         return None
     try:
         version_measures(rule.figure, rule.hit)
     except MeasureError as fault:
         return str(fault)
-    if newest is None or FACETS not in rule.measure.entry.needs:
+    if newest is None or not rule.measure.entry.needs & {FACETS, UNANSWERABLE}:
         return None
     return grades_refusal([rule.measure], newest)
 

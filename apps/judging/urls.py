@@ -9,7 +9,7 @@ from apps.judging.api import differences as differences_api
 from apps.judging.api import guidelines as guidelines_api
 from apps.judging.imports.collections import CollectionImport
 from apps.judging.imports.judgements import JudgementImport
-from apps.judging.pages import adjudication, board, differences, guidelines, judging, planning
+from apps.judging.pages import adjudication, board, differences, guidelines, judging, planning, unanswerable
 
 pages = [
     path("", board.index, name="index"),
@@ -24,6 +24,8 @@ pages = [
     path("names/", board.placeholders, name="placeholders"),
     path("names/<int:pk>/claim/", board.join_placeholder, name="claim-placeholder"),
     path("names/<int:pk>/end/", board.free_placeholder, name="end-claim"),
+    path("unanswerable/", unanswerable.queue, name="unanswerable"),
+    path("unanswerable/<int:snapshot>/<int:pk>/", unanswerable.query, name="unanswerable-query"),
     path("rounds/new/", planning.new_round, name="new-round"),
     path("rounds/new/preview/", planning.preview, name="preview"),
     path("rounds/<int:pk>/", board.round_page, name="round"),

@@ -1,8 +1,10 @@
 """Queries that nothing answers: who may vote, what votes add up to, how deep people looked, and what makes it fall."""
 
+import re
+
 import pytest
 from django.db import DatabaseError, transaction
-from django.http import Http404
+from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
@@ -219,7 +221,7 @@ def test_a_query_is_no_candidate_before_all_of_its_pairs_are_judged(db):
     round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0)
     (person,) = people_of(round_)
 
-    with pytest.raises(Http404):
+    with pytest.raises(VoteRefused, match="no candidate"):
         voted(round_, person)
     assert voted_queries(snapshot_of(round_)) == []
 
@@ -229,7 +231,7 @@ def test_a_query_with_a_relevant_passage_is_no_candidate(db):
     (person,) = people_of(round_)
     judge_all(round_, person, lambda seat: int(seat.entry_id == entries_of(round_)[0].pk))
 
-    with pytest.raises(Http404):
+    with pytest.raises(VoteRefused, match="no candidate"):
         voted(round_, person)
 
 
@@ -445,7 +447,7 @@ def test_a_person_is_asked_until_they_have_voted(judged):
 
     every = voted_queries(snapshot)
 
-    assert [len(to_vote_on(snapshot, person, every)) for person in (first, second)] == [1, 2]
+    assert [len(to_vote_on(every, person)) for person in (first, second)] == [1, 2]
 
 
 @pytest.mark.parametrize("queries", [1, 4])
@@ -455,3 +457,75 @@ def test_lists_take_as_many_statements_for_many_queries_as_for_one(db, django_as
 
     with django_assert_num_queries(STATEMENTS):
         assert len(voted_queries(snapshot_of(round_))) == queries
+
+
+# Its pages.
+
+
+def page(client, person, name, *args, **data):
+    client.force_login(person)
+    url = reverse(f"judging:{name}", args=args)
+    return client.post(url, data) if data else client.get(url)
+
+
+def asked(client, round_, person, **data):
+    args = round_.project.slug, snapshot_of(round_).pk, query_of(round_).pk
+    return page(client, person, "unanswerable-query", *args, **data)
+
+
+def test_two_people_vote_on_the_page_and_a_lead_reads_the_outcome(client, judged):
+    first, second = people_of(judged)
+    slug, lead = judged.project.slug, lead_of(judged.project)
+
+    assert asked(client, judged, first, answer="nothing").status_code == 302
+    before = page(client, lead, "unanswerable", slug).content.decode()
+    assert asked(client, judged, second, answer="nothing").status_code == 302
+    after = page(client, lead, "unanswerable", slug).content.decode()
+
+    assert "waits for votes" in before
+    assert first.name not in before
+    assert f"{first}: nothing" in after
+    assert "all 3 passages judged, none missed" in after
+
+
+def words_for(client, round_, person):
+    """What this person reads on both pages, without what differs at every request."""
+    pages = page(client, person, "unanswerable", round_.project.slug), asked(client, round_, person)
+    return [re.sub(r"[A-Za-z0-9]{64}", "", each.content.decode()) for each in pages]
+
+
+@pytest.mark.parametrize("passage", ["", "b00008"])
+@pytest.mark.parametrize("roles", [[Role.ANNOTATOR], [Role.LEAD, Role.ANNOTATOR], [Role.LEAD]])
+def test_nobody_reads_of_a_first_vote_that_there_is_one(client, sampled, roles, passage):
+    reader = make_member(sampled.project, *roles)
+    before = words_for(client, sampled, reader)
+
+    voted(sampled, people_of(sampled)[0], passage)
+
+    assert words_for(client, sampled, reader) == before
+
+
+def test_a_passage_needs_its_id(client, sampled):
+    answer = asked(client, sampled, people_of(sampled)[0], answer="passage")
+
+    assert answer.status_code == 400
+    assert "Enter the id of the passage that answers the query." in answer.content.decode()
+
+
+def test_a_refused_vote_says_why_beside_the_form(client, sampled):
+    answer = asked(client, sampled, people_of(sampled)[0], answer="passage", passage="nowhere")
+
+    assert answer.status_code == 400
+    assert "has no passage with the id nowhere" in answer.content.decode()
+
+
+def test_a_lead_decides_on_the_page(client, sampled):
+    first, second = people_of(sampled)
+    voted(sampled, first, "b00008")
+    voted(sampled, second, minutes=2)
+    lead = lead_of(sampled.project)
+
+    assert "b00008" in asked(client, sampled, lead).content.decode()
+    asked(client, sampled, lead, decide="1", answer="nothing", reason="b00008 is about another moon.")
+
+    assert state(sampled) is CONFIRMED

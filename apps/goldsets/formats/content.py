@@ -28,6 +28,7 @@ class FrozenQuery(NamedTuple):
     metadata: dict[str, Any] = {}
     split: str = ""
     facets: tuple[dict[str, str], ...] = ()
+    unanswerable: dict[str, Any] | None = None
 
     @property
     def facet_ids(self) -> list[str]:

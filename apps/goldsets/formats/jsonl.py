@@ -56,10 +56,15 @@ def _block(row: FrozenBlock) -> dict[str, Any]:
 
 
 def query_entry(row: FrozenQuery) -> dict[str, Any]:
-    """The fields that query imports read, that of subtopics where there are some; the split is in the metadata."""
+    """The fields that query imports read, and how far people looked for an answer to an unanswerable one.
+
+    That of subtopics is there where there are some; the split is in the metadata.
+    """
     values = row._asdict()
     if not row.facets:
         del values["facets"]
+    if row.unanswerable is None:
+        del values["unanswerable"]
     metadata = {**row.metadata, "split": values.pop("split")}
     return {**values, "tags": list(row.tags), "metadata": dict(sorted(metadata.items()))}
 

@@ -65,7 +65,7 @@ def decide_unanswerable(
     refusal = rules.vote_decision_refusal(
         voted.state,
         has_voted=voted.has_voted(lead) and not policy(project, OWN_DECISIONS),
-        is_decided=any(vote.number == LEAD for vote in voted.live),
+        is_decided=voted.is_decided,
         is_nothing=is_nothing,
         reason=reason,
     )
@@ -88,7 +88,16 @@ def _locked(snapshot: Snapshot, query_id: int) -> tuple[VotedQuery, Project]:
     """The query as it is now, locked, and its project; Http404 for one of another project."""
     rows = Query.objects.select_for_update(of=("self",), no_key=True).select_related("project")
     query = found_in(rows.filter(project=snapshot.corpus.project_id, pk=query_id))
-    return voted_query(snapshot, query_id), query.project
+    return candidate_in(snapshot, query_id), query.project
+
+
+def candidate_in(snapshot: Snapshot, query_id: int) -> VotedQuery:
+    """The query as a candidate. Raises VoteRefused for another."""
+    voted = voted_query(snapshot, query_id)
+    if voted is None:
+        message = "This query is no candidate: a pair of it is not judged yet, or a passage is graded relevant."
+        raise VoteRefused(message, code="no_candidate")
+    return voted
 
 
 def _named(snapshot: Snapshot, query: Query, passage: str) -> BlockVersion | None:

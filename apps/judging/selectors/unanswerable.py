@@ -10,11 +10,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
-from django.http import Http404
 
 from apps.accounts.models import Project, User
 from apps.corpus.models import Snapshot, SnapshotBlock
-from apps.judging.core.unanswerable import Basis, Evidence, Sample, Vote, are_void, state_of
+from apps.judging.core.unanswerable import LEAD, Basis, Evidence, Sample, Vote, are_void, state_of
 from apps.judging.enums import AbsenceState, RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat, UnanswerableVote, UndecidedPair
 from apps.queries.models import Query
@@ -65,7 +64,12 @@ class VotedQuery(NamedTuple):
         return self.attempt + 1 if self.is_void else self.attempt
 
     @property
-    def is_settled(self) -> bool:
+    def is_decided(self) -> bool:
+        """Whether a lead has decided."""
+        return any(vote.number == LEAD for vote in self.live)
+
+    @property
+    def is_told(self) -> bool:
         """Whether names and votes may be told: nobody is asked for one any more."""
         return self.state in TOLD
 
@@ -237,15 +241,12 @@ def _relevant_by(snapshot: Snapshot, queries: Collection[int]) -> dict[int, User
     return {row.entry.query_id: row.annotator for row in rows}
 
 
-def voted_query(snapshot: Snapshot, query_id: int) -> VotedQuery:
-    """One of them. Raises Http404 for a query that is no candidate and has no votes."""
-    found = next(iter(voted_queries(snapshot, [query_id])), None)
-    if found is None:
-        raise Http404("This query is no candidate: a pair of it is not judged yet, or a passage answers it.")
-    return found
+def voted_query(snapshot: Snapshot, query_id: int) -> VotedQuery | None:
+    """One of them; None for a query that is no candidate and has no votes."""
+    return next(iter(voted_queries(snapshot, [query_id])), None)
 
 
-def to_vote_on(snapshot: Snapshot, person: User, every: Collection[VotedQuery]) -> list[VotedQuery]:
+def to_vote_on(every: Collection[VotedQuery], person: User) -> list[VotedQuery]:
     """Those that this person can vote on now."""
     return [each for each in every if each.state is AbsenceState.OPEN and not each.has_voted(person)]
 
@@ -259,6 +260,8 @@ def snapshots_with_pools(project: Project) -> list[Snapshot]:
 
 def confirmed_on(snapshot: Snapshot) -> Mapping[int, dict[str, Any]]:
     """By query what a version says of each that is confirmed: how far people looked, and how it was settled."""
+    if not UnanswerableVote.objects.filter(snapshot=snapshot).exists():
+        return {}
     return {
         each.query.pk: each.basis.as_json | {"resolution": "adjudicated" if each.live[0].number == 0 else "unanimous"}
         for each in voted_queries(snapshot)

@@ -64,7 +64,8 @@ def without(judged: Judged, gone: np.ndarray) -> Judged:
     """The judgements without the marked ones. All queries stay, even without a grade, so that means are comparable."""
     rest = ~gone
     pairs = judged.query[rest], judged.block[rest]
-    return Judged(judged.queries, *pairs, judged.grade[rest], facets_among(judged.facets, *pairs))
+    facets = facets_among(judged.facets, *pairs)
+    return Judged(judged.queries, *pairs, judged.grade[rest], facets, unanswerable=judged.unanswerable)
 
 
 def means_of(values: Floats) -> list[float | None]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -32,6 +33,7 @@ def request_run(
     tag: str = "",
     note: str = "",
     commit: str = "",
+    abstains_below: float | None = None,
     actor: User,
     at: datetime,
 ) -> Run:
@@ -44,9 +46,11 @@ def request_run(
     if reason := rules.choice_refusal(choice):
         raise RunRefused(reason, code="run_refused")
     query_ids = list(queries_in(project, choice).values_list("pk", flat=True))
-    if reason := rules.run_refusal(system, snapshot, len(query_ids), depth):
+    abstention = rules.abstention_refusal(rules.returns_of(system), abstains_below)
+    if reason := rules.run_refusal(system, snapshot, len(query_ids), depth) or abstention:
         raise RunRefused(reason, code="run_refused")
-    run = add_run(system, snapshot, depth, tag, note, commit, actor, at, returns=rules.returns_of(system))
+    more: dict[str, Any] = {"returns": rules.returns_of(system), "abstains_below": abstains_below}
+    run = add_run(system, snapshot, depth, tag, note, commit, actor, at, **more)
     components = add_components(run, query_ids, actor, at)
     params = {"run_id": run.pk, "query_ids": query_ids}
     job = enqueue(kind="retrieval.run", params=params, project=project, actor=actor, at=at, title=f"Run {run.tag}")
@@ -71,8 +75,8 @@ def add_runs_again(
     for one in sorted(former, key=lambda run: (run.system.kind == SystemKind.FUSION, run.system_id)):
         if reason := rules.run_refusal(one.system, snapshot, len(query_ids), one.depth):
             raise RunRefused(reason, code="run_refused")
-        returns = rules.returns_of(one.system)
-        run = add_run(one.system, snapshot, one.depth, "", note, "", actor, at, returns=returns)
+        more: dict[str, Any] = {"returns": rules.returns_of(one.system), "abstains_below": one.abstains_below}
+        run = add_run(one.system, snapshot, one.depth, "", note, "", actor, at, **more)
         components += add_components(run, query_ids, actor, at, among=[*runs, *components])
         runs.append(run)
     lock_queries(query_ids, at=at)

@@ -60,7 +60,10 @@ class RunList(RunsAPIView):
             trec=body.get("trec") or "",
             rows=body.get("rows") or None,
             results=body.get("results") or None,
-            details={key: values[key].strip() for key in ("system", "tag", "note", "commit")},
+            details={
+                **{key: values[key].strip() for key in ("system", "tag", "note", "commit")},
+                "abstains_below": values["abstains_below"],
+            },
             usage=values["usage"],
             skip_unknown=values["skip_unknown"],
             at_once=at_once,

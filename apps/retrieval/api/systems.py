@@ -132,6 +132,7 @@ class SystemRuns(SystemView):
             tag=values["tag"],
             note=values["note"],
             commit=values["commit"],
+            abstains_below=values["abstains_below"],
             actor=self.member.user,
             at=timezone.now(),
         )

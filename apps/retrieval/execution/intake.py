@@ -55,13 +55,15 @@ def import_run(
     note: str = "",
     commit: str = "",
     usage: Mapping[str, Any] | None = None,
+    abstains_below: float | None = None,
     skip_unknown: bool = False,
     actor: User,
     at: datetime,
 ) -> ImportedRun:
     """Import a run, completely or not at all. An empty system or tag is replaced by the tag in the file.
 
-    `usage` is what the run used; without it, what its file says of that.
+    `usage` is what the run used; without it, what its file says of that. A query whose best score is below
+    `abstains_below` gets no answer.
 
     Importing the same run again changes nothing. It is the same when rankings, system and tag are equal, and commit,
     note and usage where given; without a given tag also when it was imported as `tag@2`, `tag@3` and so on. Equal
@@ -76,18 +78,22 @@ def import_run(
             "None of the queries of this run is in the project, by id, exact text or Q&A. Import the queries first.",
             code="run_empty",
         )
+    if reason := rules.abstention_refusal(draft.returns, abstains_below):
+        raise RunRefused(reason, code="no_scores")
     given, tag = tag.strip(), tag.strip() or draft.tags[0]
     note, commit, used = note.strip(), commit.strip(), checked_usage(usage or draft.usage)
+    about: dict[str, Any] = {"note": note, "commit": commit, "usage": used, "abstains_below": abstains_below}
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # otherwise two requests could both be new
     equal_runs = same_rankings(project=project, snapshot=snapshot, draft=draft, system=system.strip() or tag)
     if not given and (earlier := _numbered(equal_runs, tag)):
-        tag = earlier.tag if rules.ledger_refusal(earlier, note=note, commit=commit, usage=used) is None else tag
+        tag = earlier.tag if rules.ledger_refusal(earlier, **about) is None else tag
     if same := equal_runs.filter(tag=tag).first():
-        if reason := rules.ledger_refusal(same, note=note, commit=commit, usage=used):
+        if reason := rules.ledger_refusal(same, **about):
             raise RunRefused(reason, code="tag_taken")
         return ImportedRun(same, is_new=False, draft=draft)
     owner = _uploaded_system(project, system.strip() or tag, actor, at)
-    run = add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, origin[:300], draft.returns, used)
+    given_with = (origin[:300], draft.returns, used, abstains_below)
+    run = add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, *given_with)
     _store_rankings(run, draft)
     after = {"origin": run.origin, "rows": draft.rows, "left_out": draft.skipped, "usage": used}
     record(project=project, actor=actor, action="run.imported", obj=run, after=after, at=at)
@@ -114,6 +120,7 @@ def import_upload(*, upload: Upload, draft: RunDraft, skip_unknown: bool, actor:
         draft=draft,
         origin=f"{upload.filename}, sha256 {upload.sha256}",
         usage=upload.options.get("usage"),
+        abstains_below=upload.options.get("abstains_below"),
         skip_unknown=skip_unknown,
         actor=actor,
         at=at,
@@ -184,6 +191,7 @@ def facts_of_draft(upload: Upload, draft: RunDraft) -> dict[str, Any]:
         equal_runs = list(same_rankings(project=upload.project, snapshot=snapshot, draft=draft, system=system))
         details = {key: upload.options[key].strip() for key in ("note", "commit")}
         details["usage"] = upload.options.get("usage") or draft.usage
+        details["abstains_below"] = upload.options.get("abstains_below")
         if not given and (earlier := _numbered(equal_runs, tag)) and not rules.ledger_refusal(earlier, **details):
             tag = earlier.tag
         for run in equal_runs:

@@ -90,6 +90,7 @@ def add_run(
     origin: str = "",
     returns: str = Returns.BLOCKS,
     usage: Mapping[str, int | float] | None = None,
+    abstains_below: float | None = None,
 ) -> Run:
     """Create a run without rankings. An empty tag is replaced by a free one. Raises RunRefused and TooLong."""
     check_lengths(tag=tag.strip(), commit=commit.strip())
@@ -105,6 +106,7 @@ def add_run(
         origin=origin,
         returns=returns,
         usage=usage or None,
+        abstains_below=abstains_below,
         created_by=actor,
         created_at=at,
     )

@@ -177,6 +177,17 @@ def commit_field() -> forms.CharField:
     return forms.CharField(max_length=80, required=False)
 
 
+def abstains_below_field() -> forms.FloatField:
+    """The score below which the system has no answer."""
+    return forms.FloatField(
+        label="No answer below",
+        required=False,
+        widget=forms.NumberInput(attrs={"class": "input", "step": "any", "inputmode": "decimal"}),
+        help_text="If the system gives no answer where its best score is lower. It is measured on unanswerable queries;"
+        " if empty, it has no answer where it returns nothing.",
+    )
+
+
 class SystemsField(forms.ModelMultipleChoiceField):
     def label_from_instance(self, system: System) -> str:
         return f"{system.name}, {system.get_kind_display()}"
@@ -219,6 +230,7 @@ class RunForm(QueryChoiceForm):
     )
     note = note_field("What changed. The ledger shows it until somebody writes an entry there.")
     commit = commit_field()
+    abstains_below = abstains_below_field()
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
@@ -253,6 +265,7 @@ class UploadForm(KaratForm):
     tag = forms.CharField(max_length=110, required=False, help_text=f"The run's name, one word. {IF_EMPTY}")
     note = note_field("What changed. The ledger shows it until somebody writes an entry there.")
     commit = commit_field()
+    abstains_below = abstains_below_field()
     usage = forms.CharField(
         max_length=300,
         required=False,

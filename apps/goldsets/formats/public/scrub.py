@@ -257,6 +257,7 @@ class PublicContent:
             query_type=self._clean(row.query_type),
             split=row.split,
             facets=row.facets,
+            unanswerable=row.unanswerable,
         )
 
     def block(self, row: FrozenBlock) -> FrozenBlock:

@@ -11,7 +11,7 @@ from apps.accounts.models import Project
 from apps.corpus.management.base import BAD_INPUT
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.enums import RunState
-from apps.retrieval.management.base import FAILED, READY, SnapshotCommand, chosen_system
+from apps.retrieval.management.base import FAILED, READY, SnapshotCommand, add_abstains_below, chosen_system
 from apps.retrieval.models import Run
 from apps.retrieval.rules import RUN_DEPTH
 from apps.retrieval.selectors.question_sets import QueryChoice, question_set, question_sets
@@ -35,6 +35,7 @@ class Command(SnapshotCommand):
         parser.add_argument("--tag", default="", help="name of the run (default: made from system and snapshot)")
         parser.add_argument("--note", default="", help="what changed, for the ledger")
         parser.add_argument("--commit", default="", help="the commit of the system")
+        add_abstains_below(parser)
         parser.add_argument("--queue", action="store_true", help="leave the work to a worker and return at once")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,7 +46,7 @@ class Command(SnapshotCommand):
             snapshot_id=self.snapshot(project, options).pk,
             choice=QueryChoice(questions=_questions(project, options["questions"])),
             system_id=chosen_system(project, options["system"], actor).pk,
-            **{name: options[name] for name in ("depth", "tag", "note", "commit")},
+            **{name: options[name] for name in ("depth", "tag", "note", "commit", "abstains_below")},
             actor=actor,
             at=timezone.now(),
         )
