@@ -278,12 +278,15 @@ RIGHTS: dict[str, Rows] = {
         ),
     },
     "judging-api": {
-        **read(ANNOTATORS, "rounds pairs differences"),
-        **read(LEADS, "all-rounds earlier offer undecided placeholders"),
+        **read(ANNOTATORS, "rounds pairs differences unanswerable"),
+        **read(LEADS, "candidates all-rounds earlier offer undecided placeholders"),
         **read_and_write(MEMBERS, LEADS, "guidelines"),
         **form(LEADS, "settle carry"),
-        **write(LEADS, "close judge-again keep plan give-back decide decide-many open-the-rest claim end-claim"),
-        **write(ANNOTATORS, "release judgements open-difference answer-difference"),
+        **write(
+            LEADS,
+            "decide-unanswerable close judge-again keep plan give-back decide decide-many open-the-rest claim end-claim",
+        ),
+        **write(ANNOTATORS, "vote release judgements open-difference answer-difference"),
     },
     "agreement-api": {
         **read(MEMBERS, "agreement pairs differences"),

@@ -7,6 +7,7 @@ from apps.corpus.imports.api import import_urls
 from apps.judging.api import decisions, rounds
 from apps.judging.api import differences as differences_api
 from apps.judging.api import guidelines as guidelines_api
+from apps.judging.api import unanswerable as unanswerable_api
 from apps.judging.imports.collections import CollectionImport
 from apps.judging.imports.judgements import JudgementImport
 from apps.judging.pages import adjudication, board, differences, guidelines, judging, planning, unanswerable
@@ -63,6 +64,10 @@ api = [
     path("rounds/<int:pk>/undecided/<int:entry>/decide/", decisions.DecideView.as_view(), name="decide"),
     path("rounds/<int:pk>/settle/", decisions.SettleView.as_view(), name="settle"),
     path("pools/<int:pk>/carry/", decisions.CarryView.as_view(), name="carry"),
+    path("unanswerable/", unanswerable_api.OwnVotesView.as_view(), name="unanswerable"),
+    path("unanswerable/vote/", unanswerable_api.VoteView.as_view(), name="vote"),
+    path("unanswerable/all/", unanswerable_api.CandidatesView.as_view(), name="candidates"),
+    path("unanswerable/decide/", unanswerable_api.DecisionView.as_view(), name="decide-unanswerable"),
     path("rounds/all/", rounds.AllRoundsView.as_view(), name="all-rounds"),
     path("rounds/<int:pk>/close/", rounds.CloseView.as_view(), name="close"),
     path("rounds/<int:pk>/open-the-rest/", rounds.OpenTheRestView.as_view(), name="open-the-rest"),

@@ -74,6 +74,11 @@ class VotedQuery(NamedTuple):
         return self.state in TOLD
 
     @property
+    def told(self) -> list[UnanswerableVote]:
+        """The votes, once they may be told."""
+        return self.votes if self.is_told else []
+
+    @property
     def why_fallen(self) -> str:
         """What made the votes fall, and by whom."""
         return f"A passage was graded relevant, last by {self.relevant_by}." if self.relevant_by else ""
