@@ -284,7 +284,8 @@ RIGHTS: dict[str, Rows] = {
         **form(LEADS, "settle carry"),
         **write(
             LEADS,
-            "decide-unanswerable close judge-again keep plan give-back decide decide-many open-the-rest claim end-claim",
+            "decide-unanswerable close judge-again keep plan give-back decide decide-many open-the-rest claim "
+            "end-claim",
         ),
         **write(ANNOTATORS, "vote release judgements open-difference answer-difference"),
     },

@@ -292,8 +292,7 @@ def pool_of(project, snapshot, query, places, sampled=()):
     return pool
 
 
-@pytest.fixture
-def sampled(db):
+def make_sampled():
     """Ten passages, of which four are in the pool and three more are sampled at random; nothing is relevant."""
     project = make_project()
     snapshot = make_snapshot(project, blocks=10)
@@ -305,6 +304,11 @@ def sampled(db):
     for person in people_of(round_):
         judge_all(round_, person, lambda seat: 0)
     return round_
+
+
+@pytest.fixture
+def sampled(db):
+    return make_sampled()
 
 
 def test_a_sample_bounds_what_was_missed(sampled):

@@ -32,6 +32,15 @@ LISTED = (
     AbsenceState.CONFIRMED,
 )
 """The order in which a lead finds them: what needs somebody first."""
+GLYPHS = {
+    AbsenceState.DIFFERENT: "disagreed",
+    AbsenceState.FALLEN: "failed",
+    AbsenceState.OPEN: "open",
+    AbsenceState.NOT_DEEP: "unjudged",
+    AbsenceState.ANSWERED: "closed",
+    AbsenceState.BEING_JUDGED: "partly_judged",
+    AbsenceState.CONFIRMED: "agreed",
+}
 TOLD = {AbsenceState.DIFFERENT, AbsenceState.CONFIRMED, AbsenceState.ANSWERED, AbsenceState.FALLEN}
 """The states in which votes are told: nobody is asked for another one."""
 
@@ -72,6 +81,11 @@ class VotedQuery(NamedTuple):
     def is_told(self) -> bool:
         """Whether names and votes may be told: nobody is asked for one any more."""
         return self.state in TOLD
+
+    @property
+    def glyph(self) -> str:
+        """The state, among those of pairs, that is drawn alike."""
+        return GLYPHS[self.state]
 
     @property
     def told(self) -> list[UnanswerableVote]:
