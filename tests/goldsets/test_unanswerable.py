@@ -5,6 +5,7 @@ import json
 
 import pytest
 from django.db import DatabaseError, transaction
+from django.urls import reverse
 
 from apps.cli.score import command
 from apps.evaluation.actions.scoring import EvaluationRefused, request_evaluation
@@ -210,3 +211,29 @@ def test_a_run_of_passages_of_its_own_has_no_scores_to_abstain_by(bench):
 
     with pytest.raises(RunRefused, match="No scores are kept"):
         import_results(bench.project, bench.snapshot, row, abstains_below=0.5)
+
+
+def test_pages_and_reports_show_each_measure_over_its_own_queries(client, bench, version):
+    first = scored(bench, version, "silent", [None, 0.4, 0.1, 0.9])
+    second = scored(bench, version, "shy", [None, 0.4, 0.1, 0.9], abstains_below=0.5)
+    client.force_login(bench.lead)
+    slug = bench.project.slug
+    addresses = [
+        reverse("evaluation:evaluation", args=[slug, first.pk]),
+        reverse("evaluation:compare", args=[slug, first.pk, second.pk]) + "?measure=AbstentionRate",
+        reverse("evaluation:overview", args=[slug]) + "?measure=FalseAnswerRate",
+        reverse("reports:evaluation", args=[slug, first.pk]),
+        reverse("reports:comparison", args=[slug, first.pk, second.pk]),
+        reverse("goldsets:version", args=[slug, version.gold_set.slug, version.number]),
+        reverse("retrieval:run", args=[slug, second.run_id]),
+        *(reverse("evaluation:query", args=[slug, first.pk, second.pk, row.pk]) for row in version.queries.all()),
+    ]
+
+    pages = [client.get(address, follow=True) for address in addresses]
+
+    assert [page.status_code for page in pages] == [200] * len(pages)
+    texts = [b"".join(page).decode() if page.streaming else page.content.decode() for page in pages]
+    assert all("AbstentionRate" in text for text in texts[:2])
+    assert "2 queries that two people, or a lead, found no passage for" in texts[5]
+    assert "where its best score is below 0.5" in texts[6]
+    assert not any("nan" in text.split() for text in texts)
