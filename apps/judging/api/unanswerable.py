@@ -30,7 +30,7 @@ MOST_LISTED = 1_000
 SNAPSHOT = OpenApiParameter("snapshot", str, description="Its digest or corpus@number; the newest when left out.")
 
 
-class BasisOut(serializers.Serializer):
+class LookedOut(serializers.Serializer):
     """How far people looked: `exhaustive`, `sampled` or `deep`, "" for not far enough. `missed_at_most` is the upper
     bound of what they missed, with 95 % confidence; null: not bounded.
     """
@@ -67,19 +67,19 @@ class VoteOut(serializers.Serializer):
         return vote.number == 0
 
 
-class CandidateOut(serializers.Serializer):
+class CandidateQueryOut(serializers.Serializer):
     """A candidate with its state. Its votes are told once two people have voted."""
 
     query = QueryOut()
     state = serializers.CharField(help_text=f"One of {', '.join(AbsenceState.values)}.")
     why_fallen = serializers.CharField()
-    looked = BasisOut(source="basis")
+    looked = LookedOut(source="basis")
     votes = VoteOut(source="told", many=True)
 
 
-class CandidatesOut(serializers.Serializer):
+class CandidateQueriesOut(serializers.Serializer):
     snapshot = serializers.CharField(allow_null=True)
-    candidates = CandidateOut(many=True)
+    candidates = CandidateQueryOut(many=True)
 
 
 class VoteInput(serializers.Serializer):
@@ -90,7 +90,7 @@ class VoteInput(serializers.Serializer):
     passage = serializers.CharField(max_length=300, allow_blank=True)
 
 
-class DecisionInput(serializers.Serializer):
+class VoteDecisionInput(serializers.Serializer):
     """A lead's decision on two votes. `passage` is needed where nobody named one, and `is_nothing` is false."""
 
     snapshot = serializers.CharField(max_length=300)
@@ -151,11 +151,11 @@ class CandidatesView(LeadView):
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
 
-    @extend_schema(operation_id="judging_unanswerable_all", parameters=[SNAPSHOT], responses=CandidatesOut)
+    @extend_schema(operation_id="judging_unanswerable_all", parameters=[SNAPSHOT], responses=CandidateQueriesOut)
     def get(self, request: Request, slug: str) -> Response:
         snapshot = _snapshot_of(self, request)
         every = voted_queries(snapshot)[:MOST_LISTED] if snapshot else []
-        return Response(CandidatesOut({"snapshot": snapshot and snapshot.reference, "candidates": every}).data)
+        return Response(CandidateQueriesOut({"snapshot": snapshot and snapshot.reference, "candidates": every}).data)
 
 
 class DecisionView(LeadView):
@@ -163,9 +163,9 @@ class DecisionView(LeadView):
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="judging_unanswerable_decide", request=DecisionInput, responses={201: VoteOut})
+    @extend_schema(operation_id="judging_unanswerable_decide", request=VoteDecisionInput, responses={201: VoteOut})
     def post(self, request: Request, slug: str) -> Response:
-        given = given_in(request.data, DecisionInput)
+        given = given_in(request.data, VoteDecisionInput)
         vote = decide_unanswerable(
             snapshot=snapshot_of_body(self.project, given["snapshot"]),
             query_id=_query_id(self, given["query"]),
