@@ -533,3 +533,32 @@ def test_a_lead_decides_on_the_page(client, sampled):
     asked(client, sampled, lead, decide="1", answer="nothing", reason="b00008 is about another moon.")
 
     assert state(sampled) is CONFIRMED
+
+
+# Over the API.
+
+
+def called(client, person, name, slug, body=None):
+    client.force_login(person)
+    url = reverse(f"judging-api:{name}", args=[slug])
+    return client.get(url) if body is None else client.post(url, body, content_type="application/json")
+
+
+def test_votes_and_a_decision_over_the_api(client, sampled):
+    first, second = people_of(sampled)
+    slug, lead = sampled.project.slug, lead_of(sampled.project)
+    body = {"snapshot": snapshot_of(sampled).digest, "query": "Q1"}
+    listed = called(client, lead, "candidates", slug).json()
+
+    (waiting,) = called(client, first, "unanswerable", slug).json()["queries"]
+    assert waiting["id"] == "Q1"
+    assert called(client, first, "vote", slug, {**body, "passage": "b00008"}).status_code == 201
+    assert called(client, lead, "candidates", slug).json() == listed, "nobody reads that there is a vote"
+    assert called(client, second, "vote", slug, {**body, "passage": ""}).status_code == 201
+    (candidate,) = called(client, lead, "candidates", slug).json()["candidates"]
+    assert (candidate["state"], candidate["looked"]["missed_at_most"]) == ("different", most_missed(3, 6))
+    assert [vote["passage"] for vote in candidate["votes"]] == ["b00008", None]
+    decision = {**body, "is_nothing": True, "reason": "Another moon."}
+    assert called(client, lead, "decide-unanswerable", slug, decision).json()["is_decision"] is True
+    assert called(client, lead, "decide-unanswerable", slug, decision).json()["code"] == "no_decision"
+    assert state(sampled) is CONFIRMED

@@ -44,6 +44,11 @@ class Basis(NamedTuple):
         return "deep" if self.depth >= DEEP and self.systems >= VOTES else ""
 
     @property
+    def sampled(self) -> int:
+        """The blocks in the samples."""
+        return sum(sample.sampled for sample in self.samples)
+
+    @property
     def outside(self) -> int:
         """The blocks that were sampled from, with those in the sample."""
         return sum(sample.outside for sample in self.samples)
@@ -69,11 +74,10 @@ class Basis(NamedTuple):
         pooled = f"depth {self.depth} of {plural(self.systems, 'system')}" if self.systems else "no system’s results"
         if self.missed_at_most is None:
             return f"not bounded; {pooled}"
-        sampled = sum(sample.sampled for sample in self.samples)
         share = percent(self.missed_at_most / self.outside, 1)
         return (
             f"at most {self.missed_at_most:,} of {self.outside:,} passages outside the pool ({share}), "
-            f"by a random sample of {sampled:,}; {pooled}"
+            f"by a random sample of {self.sampled:,}; {pooled}"
         )
 
     @property
@@ -85,7 +89,7 @@ class Basis(NamedTuple):
             "judged": self.judged,
             "depth": self.depth,
             "systems": self.systems,
-            "sampled": sum(sample.sampled for sample in self.samples),
+            "sampled": self.sampled,
             "outside": self.outside,
             "missed_at_most": self.missed_at_most,
         }
