@@ -17,6 +17,7 @@ from apps.judging.models import UnanswerableVote
 from apps.judging.selectors.unanswerable import confirmed_on, to_vote_on, voted_queries, voted_query
 from apps.metrics.statistics.proportions import most_missed
 from apps.queries.models import Query
+from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import (
@@ -32,7 +33,7 @@ from tests.review.seating.moving import set_policy
 
 OPEN, CONFIRMED, ANSWERED = AbsenceState.OPEN, AbsenceState.CONFIRMED, AbsenceState.ANSWERED
 DIFFERENT, FALLEN = AbsenceState.DIFFERENT, AbsenceState.FALLEN
-STATEMENTS = 17
+STATEMENTS = 11
 
 
 # How many relevant blocks a sample without any may have missed.
@@ -282,6 +283,7 @@ def pool_of(project, snapshot, query, places, sampled=()):
     pool = Pool.objects.create(
         project=project, snapshot=snapshot, name=f"Pool of {places}", depth=len(places), state="complete",
         created_by=lead, created_at=AT, completed_at=AT, entry_count=len(places) + len(sampled),
+        plan=PoolPlan(random=len(sampled)).as_json(),
     )  # fmt: skip
     versions = [entry.version_id for entry in snapshot.entries.order_by("position")]
     how = {"how": "random", "stratum": "all", "p": 0.5}
@@ -533,6 +535,17 @@ def test_a_lead_decides_on_the_page(client, sampled):
     asked(client, sampled, lead, decide="1", answer="nothing", reason="b00008 is about another moon.")
 
     assert state(sampled) is CONFIRMED
+
+
+@pytest.mark.parametrize("name", ["unanswerable", "unanswerable-query"])
+def test_a_page_takes_at_most_fifteen_statements(client, judged, django_assert_max_num_queries, name):
+    client.force_login(lead_of(judged.project))
+    more = [snapshot_of(judged).pk, query_of(judged).pk] if name == "unanswerable-query" else []
+    url = reverse(f"judging:{name}", args=[judged.project.slug, *more])
+    client.get(url)
+
+    with django_assert_max_num_queries(15):
+        client.get(url)
 
 
 # Over the API.

@@ -132,15 +132,17 @@ def _graded(snapshot: Snapshot, only: Collection[int] | None, pools: Collection[
     on_texts = Q(_in_snapshot(snapshot)) & Q(round__in=rounds) & queries
     given = Judgement.objects.filter(on_texts, pass_number__gte=1, grade__gte=RELEVANT_FROM)
     ruled = Adjudication.objects.filter(on_texts, grade__gte=RELEVANT_FROM)
-    live = given.filter(~_overruled(), superseded_by=None).values_list("entry__query", flat=True)
-    relevant = {*live.distinct(), *ruled.filter(superseded_by=None).values_list("entry__query", flat=True)}
+    relevant: set[int] = set()
     last: dict[int, datetime] = {}
-    for rows in (given, ruled):
-        for query, at in rows.order_by().values_list("entry__query").annotate(at=Max("given_at")):
+    for rows, counts in ((given, Q(~_overruled(), superseded_by=None)), (ruled, Q(superseded_by=None))):
+        by_query = rows.order_by().values("entry__query").annotate(at=Max("given_at"), n=Count("pk", filter=counts))
+        for query, at, n in by_query.values_list("entry__query", "at", "n"):
             last[query] = max(at, last.get(query, at))
-    unsettled = set(UndecidedPair.objects.filter(queries, round__in=rounds).values_list("entry__query", flat=True))
+            if n:
+                relevant.add(query)
+    undecided = UndecidedPair.objects.filter(queries, round__in=rounds)
     seats = Seat.objects.filter(queries, round__in=rounds).exclude(state=SeatState.DONE)
-    unsettled |= set(seats.exclude(round__state=RoundState.CLOSED).values_list("entry__query", flat=True).distinct())
+    seats = seats.exclude(round__state=RoundState.CLOSED)
     answered = Judgement.objects.filter(
         round__in=rounds,
         superseded_by=None,
@@ -151,7 +153,9 @@ def _graded(snapshot: Snapshot, only: Collection[int] | None, pools: Collection[
     )
     entries = PoolEntry.objects.filter(_among("query", only), ~Exists(answered), pool__in=pools)
     entries = entries.filter(Q(sampled=None) | ~Q(sampled__how=SAME))
-    return _Graded(relevant, last, unsettled | set(entries.values_list("query", flat=True).distinct()))
+    names = (undecided, "entry__query"), (seats, "entry__query"), (entries, "query")
+    first, *others = (rows.order_by().values_list(name, flat=True) for rows, name in names)
+    return _Graded(relevant, last, set(first.union(*others)))
 
 
 def _among(name: str, only: Collection[int] | None) -> Q:
@@ -170,7 +174,7 @@ def bases_of(snapshot: Snapshot, pools: Collection[Pool], queries: Collection[in
     for pool, query in covered:
         if systems.get(pool) and not plan_of(by_key[pool].plan).has_budget:
             depths[query] = max(depths.get(query, (0, 0)), (by_key[pool].depth, systems[pool]))
-    samples = _samples_of(blocks, entries)
+    samples = _samples_of(blocks, entries) if any(plan_of(pool.plan).has_samples for pool in pools) else {}
     found = {}
     for query in queries:
         depth, number = depths.get(query, (0, 0))
