@@ -539,7 +539,7 @@ def test_a_lead_decides_on_the_page(client, sampled):
 
 @pytest.mark.parametrize("name", ["unanswerable", "unanswerable-query"])
 def test_a_page_takes_at_most_fifteen_statements(client, judged, django_assert_max_num_queries, name):
-    client.force_login(lead_of(judged.project))
+    client.force_login(make_member(judged.project, Role.LEAD, Role.ANNOTATOR))
     more = [snapshot_of(judged).pk, query_of(judged).pk] if name == "unanswerable-query" else []
     url = reverse(f"judging:{name}", args=[judged.project.slug, *more])
     client.get(url)

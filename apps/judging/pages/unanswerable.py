@@ -3,6 +3,7 @@
 Until two people have voted nobody reads here who voted, how many, or what.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from django.contrib import messages
@@ -22,6 +23,7 @@ from apps.judging.actions.unanswerable import VoteRefused, candidate_in, decide_
 from apps.judging.enums import AbsenceState
 from apps.judging.forms.judging import AbsenceForm
 from apps.judging.selectors.unanswerable import (
+    VotedQuery,
     snapshots_with_pools,
     to_vote_on,
     voted_queries,
@@ -73,7 +75,8 @@ def query(request: HttpRequest, project: Project, snapshot: int, pk: int) -> Htt
             return _given(request, of, pk, form)
         except VoteRefused as refusal:
             form.add_error(None, refusal.sentence)
-    voted, member, person = candidate_in(of, pk), member_of(request), user_of(request)
+    every, member, person = voted_queries(of), member_of(request), user_of(request)
+    voted = next((each for each in every if each.query.pk == pk), None) or candidate_in(of, pk)
     can_decide = rules.vote_decision_refusal(
         voted.state, has_voted=False, is_decided=voted.is_decided, is_nothing=False, reason="-"
     )
@@ -85,14 +88,14 @@ def query(request: HttpRequest, project: Project, snapshot: int, pk: int) -> Htt
         "may_vote": member.holds(Role.ANNOTATOR),
         "may_decide": member.is_lead and can_decide is None,
         "shows_votes": member.is_lead and voted.is_told,
-        "later": _next_of(of, voted.query, request),
+        "later": _next_of(of, voted.query, every, request),
     }
     return render(request, "judging/unanswerable_query.html", context, status=400 if form.errors else 200)
 
 
-def _next_of(snapshot: Snapshot, query: Query, request: HttpRequest) -> str:
+def _next_of(snapshot: Snapshot, query: Query, every: Collection[VotedQuery], request: HttpRequest) -> str:
     """The page of the next query that waits for this person's vote, else of the list."""
-    waiting = to_vote_on(voted_queries(snapshot), user_of(request)) if member_of(request).holds(Role.ANNOTATOR) else []
+    waiting = to_vote_on(every, user_of(request)) if member_of(request).holds(Role.ANNOTATOR) else []
     others = [each.query for each in waiting if each.query.pk != query.pk]
     after = next((one for one in others if one.outside_id > query.outside_id), next(iter(others), None))
     slug = member_of(request).project.slug
@@ -113,4 +116,4 @@ def _given(request: HttpRequest, snapshot: Snapshot, pk: int, form: AbsenceForm)
     else:
         vote = vote_on_unanswerable(person=user_of(request), passage="" if is_nothing else passage, **values)
         messages.success(request, f"Your vote on {vote.query.outside_id} is on record.")
-    return redirect(_next_of(snapshot, vote.query, request))
+    return redirect(_next_of(snapshot, vote.query, voted_queries(snapshot), request))
