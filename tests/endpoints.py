@@ -163,7 +163,7 @@ RIGHTS: dict[str, Rows] = {
         **write(ANNOTATORS, "grade keys-reset release"),
     },
     "agreement": {
-        **read(MEMBERS, "overview differences"),
+        **read(MEMBERS, "overview subtopics-file differences"),
         **read(WORKERS, "people"),
         **read(LEADS, "pair improve items person"),
     },
@@ -190,7 +190,7 @@ RIGHTS: dict[str, Rows] = {
     "evaluation": {
         **read(
             MEMBERS,
-            "overview evaluation misses returned not-located slices trend costs ledger pick compare export query",
+            "overview evaluation misses leaks returned not-located slices trend costs ledger pick compare export query",
         ),
         **form(LEADS, "ledger-note"),
         **write(WORKERS, "miss-note"),
@@ -320,7 +320,7 @@ RIGHTS: dict[str, Rows] = {
         ),
     },
     "evaluation-api": {
-        **read(MEMBERS, "detail compare drops"),
+        **read(MEMBERS, "detail leaks compare drops"),
         **read_and_write(MEMBERS, LEADS, "list ledger"),
         **read_and_write(MEMBERS, WORKERS, "misses"),
         **form(LEADS, "unjudged score-rest run-again"),

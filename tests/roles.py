@@ -127,7 +127,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         ),
     },
     "Agreement and quality": {
-        "read agreement, without names": "agreement:overview agreement:differences",
+        "read agreement, without names": "agreement:overview agreement:subtopics-file agreement:differences",
         "see one's own agreement with the others": "agreement:people",
         "see agreement by person; improve the guideline": (
             "agreement:pair agreement:person agreement:improve agreement:items"
@@ -169,8 +169,8 @@ RIGHTS: dict[str, dict[str, str]] = {
         "read scores, comparisons, trend, costs and the log of experiments; download reports": (
             "evaluation:overview evaluation:evaluation evaluation:trend evaluation:costs evaluation:ledger "
             "evaluation:slices evaluation:pick evaluation:compare evaluation:export evaluation:query "
-            "evaluation:misses evaluation:returned evaluation:not-located reports:evaluation reports:comparison "
-            "reports:version reports:negatives"
+            "evaluation:misses evaluation:leaks evaluation:returned evaluation:not-located reports:evaluation "
+            "reports:comparison reports:version reports:negatives"
         ),
         "read gates and their history": "gates:gates gates:gates-file gates:gate",
         "read the analyses of pool bias and stability": (

@@ -1,16 +1,19 @@
 """Any table of queries, judgements or runs, in any dialect: the same values, or a refusal by name."""
 
 import csv
+import gzip
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from operator import itemgetter
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from apps.common.errors import InputError, InputErrors
+from apps.common.files.anytable import in_utf8
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.judging.execution.judgement_import import read_draft
@@ -25,8 +28,10 @@ from apps.queries.selectors import names_in
 from apps.triples.execution.table_import import read_triple_table
 from apps.triples.formats import read_entries
 from apps.triples.formats.reading import recognise as recognise_entries
+from tests.common.workbooks import workbook
 from tests.corpus.factories import make_corpus, make_snapshot
 from tests.factories import make_project
+from tests.judging.archives import parquet_of
 from tests.queries.factories import make_query
 from tests.walks import often
 
@@ -69,6 +74,19 @@ def tables(draw, columns: Sequence[tuple[Sequence[str], Callable]], rows: Sequen
     return draw(st.sampled_from(["", "\ufeff"])) + separated(
         [heading, *body], mark, quoting, draw(st.sampled_from(["\n", "\r\n"]))
     )
+
+
+ENCODINGS: dict[str, Callable[[str], bytes]] = {
+    "UTF-8": str.encode,
+    "UTF-8 with its mark": lambda text: text.removeprefix("\ufeff").encode("utf-8-sig"),
+    "UTF-16": lambda text: text.removeprefix("\ufeff").encode("utf-16"),
+    "gzip": lambda text: gzip.compress(text.encode(), mtime=0),
+}
+ENCODED = st.sampled_from(sorted(ENCODINGS))
+
+
+def file_of(text: str, encoding: str) -> TableFile:
+    return in_utf8(TableFile("file", io.BytesIO(ENCODINGS[encoding](text))))
 
 
 PAIRS = st.dictionaries(
@@ -134,12 +152,15 @@ def place():
     return project, make_snapshot(corpus=make_corpus(project, PASSAGES))
 
 
-@given(made=judgements())
+@given(made=judgements(), encoding=ENCODED)
 @settings(max_examples=often(60, 400), suppress_health_check=QUIET)
-def test_judgements_of_any_dialect_keep_their_values(place, made):
-    project, snapshot = place
+def test_judgements_of_any_dialect_keep_their_values(place, made, encoding):
     pairs, text = made
-    source = TableFile("judgements", io.BytesIO(text.encode()))
+    check_judgements(*place, file_of(text, encoding), pairs)
+
+
+def check_judgements(project, snapshot, source: TableFile, pairs: Pairs) -> None:
+    """What is read without a mistake or a question is what was written."""
     keys = dict(project.queries.values_list("outside_id", "pk"))
     versions = dict(snapshot.entries.values_list("block__outside_id", "version_id"))
     try:
@@ -154,14 +175,25 @@ def test_judgements_of_any_dialect_keep_their_values(place, made):
         return
     if not draft.errors:
         found = {(row.query_id, row.version_id): row.grade for row in draft.rows}
-        assert found == {(keys[query], versions[passage]): grade for (query, passage), grade in pairs.items()}, text
+        assert found == {(keys[query], versions[passage]): grade for (query, passage), grade in pairs.items()}
 
 
-@given(made=judgements())
+@given(pairs=PAIRS, kind=st.sampled_from([str, int, float]), in_words=st.booleans())
+@settings(max_examples=often(30, 200), suppress_health_check=QUIET)
+def test_workbooks_and_parquet_keep_their_values(place, pairs, kind, in_words):
+    rows = [
+        {"query" if in_words else "qid": QUERIES[query] if in_words else query, "docno": passage, "label": kind(grade)}
+        for (query, passage), grade in pairs.items()
+    ]
+    for data in (workbook({"Grades": [list(rows[0]), *(list(row.values()) for row in rows)]}), parquet_of(rows)):
+        check_judgements(*place, TableFile("file", io.BytesIO(data)), pairs)
+
+
+@given(made=judgements(), encoding=ENCODED)
 @settings(max_examples=often(60, 400), suppress_health_check=QUIET)
-def test_the_score_command_reads_judgements_of_any_dialect_or_refuses_them(tmp_path, made):
+def test_the_score_command_reads_judgements_of_any_dialect_or_refuses_them(tmp_path, made, encoding):
     pairs, text = made
-    (tmp_path / "judgements").write_text(text)
+    (tmp_path / "judgements").write_bytes(ENCODINGS[encoding](text))
     try:
         judged = load_qrels(tmp_path / "judgements")
     except (InputError, InputErrors):
@@ -202,12 +234,12 @@ def queries(draw) -> tuple[list[tuple[str, str]], str]:
     return rows, draw(st.one_of(forms))
 
 
-@given(made=queries())
+@given(made=queries(), encoding=ENCODED)
 @settings(max_examples=often(60, 400), suppress_health_check=QUIET)
-def test_queries_of_any_dialect_keep_their_ids_and_words(place, made):
+def test_queries_of_any_dialect_keep_their_ids_and_words(place, made, encoding):
     project, _ = place
     rows, text = made
-    source = TableFile("queries", io.BytesIO(text.encode()))
+    source = file_of(text, encoding)
     errors = ErrorList()
     try:
         form = recognise_queries(source)
@@ -262,12 +294,46 @@ def runs(draw) -> tuple[dict[str, list[str]], str]:
     return ranked, draw(st.one_of(forms))
 
 
-@given(made=runs())
+@st.composite
+def entries(draw) -> tuple[list[tuple[str, str, str]], str]:
+    """Questions with an id of a passage and an answer."""
+    passages = draw(st.lists(st.sampled_from(sorted(PASSAGES)), min_size=1, max_size=4))
+    rows = [(f"{WORDS[place]}?", passage, f"it is {place}") for place, passage in enumerate(passages)]
+    questions, blocks = ["question", "Question", "Frage"], ["doc_id", "passage", "page", "block id"]
+    answers = ["answer", "expected_answer", "reference", "ground_truth"]
+    fields = draw(st.tuples(*map(st.sampled_from, (questions, blocks, answers))))
+    objects = [dict(zip(fields, row, strict=True)) for row in rows]
+    columns = [(names, itemgetter(place)) for place, names in enumerate((questions, blocks, answers))]
+    forms = [
+        tables(columns, rows),
+        st.just(json.dumps(objects, indent=1)),
+        st.just("".join(f"{json.dumps(one)}\n" for one in objects)),
+    ]
+    return rows, draw(st.one_of(forms))
+
+
+@given(made=entries(), encoding=ENCODED)
+@settings(max_examples=often(40, 300), suppress_health_check=QUIET)
+def test_questions_of_any_dialect_keep_their_passages_and_answers(place, made, encoding):
+    project, snapshot = place
+    rows, text = made
+    source = file_of(text, encoding)
+    try:
+        assume(recognise_entries(source) == TABLE)
+        table = read_triple_table(source, project=project, snapshot=snapshot, options={})
+    except InputError:
+        return
+    assume(not table.view.refusals)
+    found = [(one.entry.question, one.entry.blocks[0].block_id, one.entry.expected_answer) for one in table.rows]
+    assert found == rows, text
+
+
+@given(made=runs(), encoding=ENCODED)
 @settings(max_examples=often(60, 400), suppress_health_check=QUIET)
-def test_runs_of_any_dialect_keep_their_order(tmp_path, made):
+def test_runs_of_any_dialect_keep_their_order(tmp_path, made, encoding):
     ranked, text = made
     (tmp_path / "qrels").write_text("".join(f"{query} 0 D101 1\n" for query in QUERIES))
-    (tmp_path / "run").write_text(text)
+    (tmp_path / "run").write_bytes(ENCODINGS[encoding](text))
     try:
         file = load_run(tmp_path / "run", judged := load_qrels(tmp_path / "qrels"))
     except (InputError, InputErrors):

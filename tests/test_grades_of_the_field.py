@@ -369,3 +369,153 @@ def test_qas_in_wide_letters_are_read(zoo, tmp_path):
     (tmp_path / "qas.json").write_bytes(json.dumps(rows).encode("utf-16"))
 
     assert zoo.triples(tmp_path / "qas.json") == [["D01"]]
+
+
+DAMAGED = {
+    "a row that names no passage": (
+        "query_id,doc_id,grade,x\nQ01,D01,3,\nQ02,,1,\n",
+        "1 row with a grade names no passage and stays out.",
+        {("Q01", "D01"): 3},
+    ),
+    "a row that names no query": (
+        '{"qid": "Q01", "docid": "D01", "grade": 3}\n{"docid": "D02", "grade": 1}\n',
+        "1 row with a grade names no query and stays out.",
+        {("Q01", "D01"): 3},
+    ),
+    "a table below another one": (
+        "qid;docid;rel\nQ01;D01;3\nqid;docid;rel\nQ02;D02;1\n",
+        "1 row repeats the headings or draws a line, and is not read.",
+        {("Q01", "D01"): 3, ("Q02", "D02"): 1},
+    ),
+    "a table of our own below another one": (
+        "query_id,doc_id,grade\nQ01,D01,3\nquery_id,doc_id,grade\nQ02,D02,1\n",
+        "repeats the headings and is not read",
+        {("Q01", "D01"): 3, ("Q02", "D02"): 1},
+    ),
+    "a title above the table": (
+        "Ratings of May\nqid,docid,rel\nQ01,D01,3\nQ02,D02,0\n",
+        "A row above the headings is not read: Ratings of May.",
+        {("Q01", "D01"): 3, ("Q02", "D02"): 0},
+    ),
+    "a grade that is a slip": (
+        "qid,docid,rel\nQ01,D01,3\nQ01,D02,1\nQ02,D02,2\nQ03,D03,0\nQ02,D01,22\n",
+        "",
+        {},
+    ),
+    "an index beside grades whose heading is damaged": (
+        ",qid,docno,+2\n0,Q01,D01,3\n1,Q02,D02,1\n2,Q03,D03,0\n",
+        "",
+        {("Q01", "D01"): 3, ("Q02", "D02"): 1, ("Q03", "D03"): 0},
+    ),
+    "a field without a name": (
+        '{"qid": "Q01", "docid": "D01", "grade": 3}\n{"qid": "Q02", "": "D02", "grade": 1}\n',
+        "1 row with a grade names no passage and stays out.",
+        {("Q01", "D01"): 3},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_what_is_left_out_of_a_damaged_table_is_said(zoo, tmp_path, name):
+    text, said, expected = DAMAGED[name]
+    (tmp_path / "grades.txt").write_text(text)
+
+    if "slip" in name:
+        with pytest.raises(CommandError, match="--grades 0=0,1=1,2=2,3=3,22=skip"):
+            zoo.judgements(tmp_path / "grades.txt")
+        return
+    assert zoo.judgements(tmp_path / "grades.txt") == expected
+    assert said in zoo.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Q01\t0\tD01\t3;\nQ02\t0\tD02\t1;\n", "Choose the column of the grades"),
+        ("Q01\t0\tD01\tD02\nQ02\t0\tD02\t1\nQ03\t0\tD03\t2\n", "D02=skip"),
+        ("0,Q01,D01,2\nid,qid,docid,rel\n1,Q02,D02,1\n", "Line 2 looks like the headings"),
+        ("Q01,D01,1.0\nQ02,D02,2#\nQ03,D03,1,5\nQ03,D01,3\n", "2#=skip"),
+        (
+            '[\n {"qid": "Q01", "docid": "D01", "grade": 3},\n {"qid": "Q02,\n  "docid": "D02", "grade": 1}\n]',
+            "not JSON",
+        ),
+        ('[{"qid": "Q01", "docid": "D01", "grade": 3}}, {"qid": "Q02", "docid": "D02", "grade": 1}]', "not JSON"),
+        ('[{"qid": "Q01", "docid": "D01", "grade": 3} {"qid": "Q02", "docid": "D02", "grade": 1}]', "no object"),
+        ('Ratings\n{"qid": "Q01", "docid": "D01", "grade": 3}\n', "leave out what stands before it"),
+    ],
+)
+def test_a_damaged_table_of_grades_is_refused_or_asked(zoo, tmp_path, text, reason):
+    (tmp_path / "grades.txt").write_text(text)
+
+    with pytest.raises(CommandError) as refused:
+        zoo.judgements(tmp_path / "grades.txt", first_row="data" if text.startswith("Q") else "")
+    assert reason in f"{refused.value}{zoo.notes}"
+    assert not Judgement.objects.exists()
+
+
+def test_labels_below_a_damaged_heading_are_refused_by_name(tmp_path, capsys):
+    (tmp_path / "labels.tsv").write_text("l_abel\titem_id\trater\n1\tq1\tana\n0\tq1\tben\n")
+    assert main(["agree", str(tmp_path / "labels.tsv")]) == 2
+    assert "looked for label" in capsys.readouterr().err
+
+    (tmp_path / "labels.tsv").write_text("2\tq3\td2\n3\tq1\td3\n1\tq2\td1\n0\tq4\td4\n")
+    assert main(["agree", str(tmp_path / "labels.tsv")]) == 0
+    assert "no label occurs twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        ("Q01 0 D01 1\nQ02 0 D02 1\n", "Q01 Q0 D01 1 2.5 x\nQ02 Q0 D02 1 1.5 x\n"),
+        ("query,doc_id,grade\nQ01,D01,1\nQ02,D02,1\n", "query;passage;score\nQ01;D01;2,5\nQ02;D02;1,5\n"),
+        ("query-id\tcorpus-id\tscore\r\nQ01\tD01\t1\r\nQ02\tD02\t1\r\n", '{"Q01": {"D01": 2.5}, "Q02": {"D02": 1}}'),
+    ],
+)
+def test_the_score_command_reads_wide_letters(tmp_path, capsys, qrels, run, encoding):
+    for name, text in (("qrels", qrels), ("run", run), ("strata", "query,kind\nQ01,a\nQ02,b\n")):
+        (tmp_path / name).write_bytes(text.encode(encoding))
+
+    assert scored(capsys, tmp_path / "qrels", tmp_path / "run") == {"Q01": 1.0, "Q02": 1.0}
+    files = ["--qrels", str(tmp_path / "qrels"), "--run", str(tmp_path / "run"), "--by", str(tmp_path / "strata")]
+    assert main(["score", *files, "--measures", "RR"]) == 0
+    (tmp_path / "labels").write_bytes("item,ana,ben\n1,2,2\n2,0,1\n".encode(encoding))
+    assert main(["agree", str(tmp_path / "labels")]) == 0
+
+
+SIBLINGS = {
+    "a total below": "Query ID,Doc ID,Grade\nQ01,D01,3\nQ02,D02,0\n,Total,13\n",
+    "an empty grade as R writes it": "query_id,doc_id,grade\nQ01,D01,3\nQ02,D02,0\nQ03,D03,NA\n",
+    "digits of Arabic": "query_id;doc_id;grade\nQ01;D01;\u0663\nQ02;D02;\u0660\n",
+    "single quotes": "'query_id','doc_id','grade'\n'Q01','D01','3'\n'Q02','D02','0'\n",
+    "blanks after commas": "query_id, doc_id, grade\nQ01, D01, 3\nQ02, D02, 0\n",
+    "separator of Excel": "sep=;\nAnfrage;Dokument;Bewertung\nQ01;D01;3,0\nQ02;D02;0,0\n",
+    "a schema of pandas": json.dumps(
+        {
+            "schema": {"fields": [{"name": "qid", "type": "string"}], "pandas_version": "1.4.0"},
+            "data": [{"qid": "Q01", "docno": "D01", "label": 3}, {"qid": "Q02", "docno": "D02", "label": 0}],
+        }
+    ),
+    "an index of R": '"","query_id","doc_id","grade"\n"1","Q01","D01",3\n"2","Q02","D02",0\n',
+}
+
+
+@pytest.mark.parametrize("name", SIBLINGS)
+def test_siblings_of_the_cases_are_read(zoo, tmp_path, name):
+    (tmp_path / "grades.txt").write_text(SIBLINGS[name])
+
+    assert zoo.judgements(tmp_path / "grades.txt") == {("Q01", "D01"): 3, ("Q02", "D02"): 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("item,annotator,label\na,x,yes\na,y,no\nitem,annotator,label\nb,x,no\n", "line 4: 'item': the row repeats"),
+        ("rater,u1,u2\nA,1,2\nB,1,2\n", "looked for item"),
+    ],
+)
+def test_labels_that_are_laid_out_otherwise_are_refused_by_name(tmp_path, capsys, text, reason):
+    (tmp_path / "labels.csv").write_text(text)
+
+    assert main(["agree", str(tmp_path / "labels.csv")]) == 2
+    assert reason in capsys.readouterr().err

@@ -489,3 +489,73 @@ def test_numbers_that_count_nothing_stay(zoo, tmp_path):
     assert [text for _, text in zoo.queries(tmp_path / "list.txt", format="lines")] == [
         "7) wonders of wombats", "3) wishes of otters",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "expected"),
+    [
+        ("K1;do wombats glow\nK2;emu\ncats;what is sonar\nK3;why otters\n", "", ["K1", "K2", "cats", "K3"]),
+        ("K1;do wombats glow\nK2;what\nis sonar\nK3;why otters\n", "", ["K1", "K2", "K3"]),
+        ("0,K1,do wombats glow\n1,K2,what is sonar\n", "", ["K1", "K2"]),
+        (
+            '{"qid": "K1", "query": "glow"}\n{"qid": "K 2", "query": "emu"}\n{"qid": "K3", "query": "owl"}\n',
+            "1 row has an id with blanks",
+            ["K1", "K3"],
+        ),
+        ('{"qid": "K1", "query": "do wombats glow"}\n{"query": "emu"}\n', "1 row has no id", ["K1", "Q005"]),
+        ("query_id,text\nK1,do wombats glow\nquery_id,text\nK2,emu\n", "repeats the headings", ["K1", "K2"]),
+        ("qid,query\t\nK1,do wombats glow\t\nK2,otters\t\n", "", ["K1", "K2"]),
+    ],
+)
+def test_a_damaged_row_takes_no_id_from_the_others(zoo, tmp_path, text, said, expected):
+    (tmp_path / "queries.txt").write_text(text)
+
+    assert [query_id for query_id, _ in zoo.queries(tmp_path / "queries.txt")] == expected
+    assert said in zoo.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('qid,query\nK1,do wombats glow\nK2,"otters, raw\nK3,emu\n', "the quoting is broken"),
+        ("\tQuery Text\t\n0\tdo wombats glow\tK0\n1\twhat is sonar\tK1\n", "looks like the headings"),
+        ("Q 11\tdo wombats glow\nK2\twhat is sonar\nK3\twhy otters\n", "Does the first row have the headings"),
+        ('# made in May\n[\n {\n  "qid": "K1",\n  "query": "emu"\n }\n]', "JSON or markup"),
+        ("<top><num>K1</num><title>emu</null></top>\n", "opens or closes nothing"),
+        ("<top><num>K1</2><title>emu</title></top>\n", "opens or closes nothing"),
+        ("<top><num>K1</num><title>emu</title></top>\n<top><num>K2</num><3>otter</title></top>\n", "title: is missing"),
+        ("sep=;\n<top><num>K0</num><title>are wombats", "JSON or markup"),
+        ("# nothing\n", "empty"),
+        ("- id: K1\n  query: emu\n- id: K2\n  query: otter\n", "JSON or markup"),
+    ],
+)
+def test_damaged_queries_are_refused_by_name(zoo, tmp_path, text, reason):
+    (tmp_path / "queries.txt").write_text(text)
+
+    try:
+        zoo.queries(tmp_path / "queries.txt")
+        refused = ""
+    except CommandError as error:
+        refused = str(error)
+    assert reason in f"{refused}{zoo.notes}"
+    assert refused
+
+
+def test_a_row_of_a_question_without_a_passage_is_named(zoo, tmp_path):
+    path = tmp_path / "answers.jsonl"
+    path.write_text(
+        '{"question": "When?", "passage": "D01", "answer": "nine"}\n{"question": "Cost?", "answer": "twelve"}\n'
+    )
+
+    assert zoo.triples(path) == [["D01"]]
+    assert "line 2, passage: is empty: the row names no passage" in zoo.notes
+
+
+def test_lines_and_marks_of_markdown_are_no_queries(zoo, tmp_path):
+    (tmp_path / "table.md.txt").write_text("| id | query |\n|---|:---:|\n| K1 | emu |\n| K2 | otter |\n")
+    (tmp_path / "list.txt").write_text("- how fast is an emu\n- where otters sleep\n")
+
+    assert zoo.queries(tmp_path / "table.md.txt") == [("K1", "emu"), ("K2", "otter")]
+    assert "1 row repeats the headings or draws a line, and is not read." in zoo.notes
+    assert [text for _, text in zoo.queries(tmp_path / "list.txt")][2:] == ["how fast is an emu", "where otters sleep"]
+    assert "the marks before the lines are left out" in zoo.notes

@@ -190,6 +190,12 @@ def first(model: type[Model], of: str = "project", **known: Any) -> Callable[[Th
     return lambda its: model._default_manager.filter(**{of: its.project}, **known).earliest("pk").pk
 
 
+def with_leaks(its: Things) -> int:
+    """The key of an evaluation by what a role may not see."""
+    rows = Evaluation.objects.filter(project=its.project, scores__measure__startswith="Leaks")
+    return rows.earliest("pk").pk
+
+
 def latest(model: type[Model], **known: Any) -> Callable[[Things], int]:
     return lambda its: model._default_manager.filter(project=its.project, **known).latest("pk").pk
 
@@ -242,6 +248,7 @@ Things.finders = {
     "editions:import pk": lambda its: its.value("corpus:import", "pk"),
     "editions:take-import pk": lambda its: its.value("corpus:import", "pk"),
     "evaluation pk": lambda its: its.evaluations[0].pk,
+    "evaluation:leaks pk": with_leaks,
     "evaluation:ledger pk": lambda its: its.evaluations[0].run_id,
     "evaluation:miss pk": lambda its: its.value("evaluation:misses", "pk"),
     "evaluation:misses pk": lambda its: (

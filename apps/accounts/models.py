@@ -112,6 +112,10 @@ def default_policies() -> dict:
         "internal_words": "",
         "acronyms": "",
         "allowed_public": [],
+        "date_field": "date",
+        "type_field": "type",
+        "provider_field": "provider",
+        "audience_field": "audience",
     }
 
 

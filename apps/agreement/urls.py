@@ -7,6 +7,7 @@ from apps.agreement.pages import breakdowns, overview, people
 
 pages = [
     path("", overview.overview, name="overview"),
+    path("subtopics.csv", overview.subtopics_file, name="subtopics-file"),
     path("pair/<int:first>/<int:second>/", overview.pair, name="pair"),
     path("differences/", breakdowns.where, name="differences"),
     path("improve/", breakdowns.tighten, name="improve"),

@@ -53,6 +53,7 @@ def add_parser(subparsers: Any) -> None:
     push.add_argument("--system", metavar="NAME", required=True)
     push.add_argument("--tag", metavar="TAG", required=True, help="what this run is called")
     push.add_argument("--commit", metavar="SHA", default="", help="of the system")
+    push.add_argument("--as-role", metavar="ROLE", default="", help="the role for whom it searched, such as guest")
     push.add_argument(
         "--abstains-below", type=finite, metavar="SCORE", help="a query whose best score is below this gets no answer"
     )
@@ -118,6 +119,7 @@ def _push(client: Client, args: argparse.Namespace) -> None:
         system=args.system,
         tag=args.tag,
         commit=args.commit,
+        as_role=args.as_role,
         abstains_below=args.abstains_below,
         **run_in(str(args.file)),
     )

@@ -21,3 +21,17 @@ class ImportMode(models.TextChoices):
 
     REPLACE = "replace", "The file is the whole corpus: passages it does not contain are removed"
     MERGE = "merge", "The file adds to the corpus: passages it does not contain stay"
+
+
+class BlockField(models.TextChoices):
+    """What measures read of a block besides its text. Which metadata name it has, a project states."""
+
+    DATE = "date", "Date"
+    TYPE = "type", "Type"
+    PROVIDER = "provider", "Provider"
+    AUDIENCE = "audience", "Audience"
+
+    @property
+    def policy(self) -> str:
+        """The policy of a project that names its metadata."""
+        return f"{self.value}_field"

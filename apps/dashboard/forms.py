@@ -7,6 +7,9 @@ from django import forms
 from apps.accounts.models import Project, default_policies
 from apps.accounts.rules import deletion_refusal
 from apps.common.web.forms import KaratForm
+from apps.corpus.enums import BlockField
+from apps.corpus.selectors.corpora import field_names
+from apps.evaluation.rules import fields_refusal
 from apps.goldsets.enums import CheckLevel, LeadCheckKind
 from apps.queries.core.variants import acronyms_in
 from apps.queries.enums import CheckEffect, QueryCheck
@@ -129,6 +132,13 @@ class SettingsForm(KaratForm):
         help_text="Helps to find the place in the text. Switch it off if judges look at words instead of meaning.",
     )
 
+    date_field, type_field, provider_field, audience_field = (
+        forms.CharField(
+            label=field.label, max_length=60, required=False, widget=forms.TextInput({"list": "found-fields"})
+        )
+        for field in BlockField
+    )
+
     leads_decide_own = forms.BooleanField(
         label="A lead may decide pairs that they judged",
         required=False,
@@ -145,6 +155,7 @@ class SettingsForm(KaratForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         kwargs.setdefault("initial", settings_of(project))
         super().__init__(*args, **kwargs)
+        self.project = project
 
     def clean_acronyms(self) -> str:
         lines: str = self.cleaned_data["acronyms"]
@@ -153,6 +164,20 @@ class SettingsForm(KaratForm):
         except ValueError as error:
             raise forms.ValidationError(str(error)) from None
         return lines
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        known = field_names(self.project)
+        for field in BlockField:
+            values[field.policy] = values.get(field.policy) or field.value
+        changed = [field for field in BlockField if values[field.policy] != known[field]]
+        for field, reason in fields_refusal(self.project, changed).items():
+            self.add_error(field.policy, reason)
+        return values
+
+    @property
+    def block_fields(self) -> list[forms.BoundField]:
+        return [self[field.policy] for field in BlockField]
 
     @property
     def query_checks(self) -> list[forms.BoundField]:

@@ -11,10 +11,10 @@ from apps.evaluation.rules import (
     EVERY_SPLIT,
     LONGEST_COMMIT,
     SPLIT_WORDS,
-    default_measures,
     figures_refusal,
     grades_refusal,
     names_for_versions,
+    usual_measures,
     version_measures,
 )
 from apps.evaluation.selectors.evaluations import SlicePart, ladder_shown, requested_on, scorable_runs
@@ -88,7 +88,6 @@ class ScoreForm(RunsForm):
         offer(self, "slice", [("", "all of the split"), *offered])
         self.fields["slice"].initial = part.slice.name if part else ""
         self.version = version
-        self.fields["measures"].initial = default_measures(hit)
         self.fields["measures"].help_text = known_measures(hit)
         split = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
         self.fields["split"].initial = split
@@ -97,6 +96,8 @@ class ScoreForm(RunsForm):
             requested |= set(ladder.sealed.values())
         meant = [run.pk for run in self.known if str(run.pk) == str(kwargs.get("initial", {}).get("run", ""))]
         self.fields["runs"].initial = meant or [run.pk for run in self.known if run.pk not in requested]
+        proposed = [run for run in self.known if run.pk in self.fields["runs"].initial]
+        self.fields["measures"].initial = usual_measures(proposed, version, hit)
 
     def clean_measures(self) -> str:
         text = super().clean_measures()

@@ -13,7 +13,7 @@ from apps.jobs.models import Job
 from apps.metrics.estimate import PERCENTILE, interval_of
 from apps.metrics.expected.rules import BY_GRADES, TEXT, HitRule, counts_questions, is_by_text, parse_hit_rule
 from apps.metrics.measures.entries import Measure
-from apps.metrics.scoring import IfJudged
+from apps.metrics.scoring import IfJudged, UnknownValues
 from apps.metrics.statistics.significance import DEFAULT_SEED, FEWEST_FOR_A_VERDICT, Summary, few_words
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.models import Pool, Run, System
@@ -86,9 +86,9 @@ class Evaluation(Requested):
 
     Once scored it never changes. By grades, `query_ids` are those of queries, and `counts` has judged, with_relevant,
     in_run and missing, `judged_to`, the share of judged blocks in the first 1, 2, … results, `if_judged`, what unjudged
-    results leave open of each measure, and `precision_at_recall`, the precision–recall curve (evaluations of before
-    the two were computed lack them). By triples, they are
-    labels of triples, and `counts` is as `hit_scoring` writes it.
+    results leave open of each measure, `unknown_values`, what measures of attributes leave out, and
+    `precision_at_recall`, the precision–recall curve (evaluations of before the three were computed lack them). By
+    triples, they are labels of triples, and `counts` is as `hit_scoring` writes it.
 
     `objects` are those on a whole split, for leaderboards and trends. `everything` has those on a slice too, which are
     of other questions and are compared with their like alone. Neither has those that tell of single items of test,
@@ -149,6 +149,11 @@ class Evaluation(Requested):
     def is_by_text(self) -> bool:
         """Whether grades count for whatever holds the words of a graded block."""
         return is_by_text(self.hit)
+
+    @property
+    def left_out(self) -> list[str]:
+        """What measures of attributes leave out, a sentence each."""
+        return [UnknownValues(**one).words for one in self.counts.get("unknown_values", ())]
 
     def if_judged(self, measure: str) -> IfJudged:
         """What the unjudged results leave open of a measure; nothing known where that was not computed."""

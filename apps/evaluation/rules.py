@@ -6,19 +6,23 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from django.db.models import Max
 
 from apps.accounts.enums import Role
-from apps.accounts.models import User
+from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.common.errors import Refusal
+from apps.corpus.enums import BlockField
 from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.selectors.corpora import field_names
 from apps.evaluation.core.basis import rule_name
-from apps.evaluation.models import Evaluation, RegressionNote, test_items
+from apps.evaluation.models import Evaluation, RegressionNote, Score, test_items
 from apps.evaluation.selectors.evaluations import Ladder, ladder_on, part_of, tries_of
+from apps.evaluation.selectors.rankings import OWN_FIELDS
 from apps.goldsets.enums import Split, VersionState
-from apps.goldsets.models import Slice, Version, VersionGrade, VersionTriple
+from apps.goldsets.models import Slice, Version, VersionGrade, VersionQuery, VersionTriple
+from apps.metrics.columns import BLOCKS, TIMES
 from apps.metrics.comparison import Regressions
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, HIT_MEASURES, refuse_without_hits
 from apps.metrics.expected.rules import BY_GRADES, counts_questions, is_by_text, items_of, parse_hit_rule
-from apps.metrics.measures.entries import FACETS, GRADES_ALONE, REGISTRY, UNANSWERABLE, Measure
+from apps.metrics.measures.entries import FACETS, GRADES_ALONE, REGISTRY, TIME, UNANSWERABLE, Measure
 from apps.metrics.measures.graded import refuse_above
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import (
@@ -45,7 +49,10 @@ LONGEST_COMMIT = 80
 MOST_LETTERS = 80
 MOST_PLANNED = 1_000_000
 NO_CORRECTION = "There is no correction called “%s”; choose holm or fdr."
-ONLY_GRADES = "A version contains grades, subtopics and unanswerable queries; `karat score` reads the rest from files."
+ONLY_GRADES = (
+    "A version contains grades, subtopics, unanswerable queries and the metadata of passages; `karat score` reads the"
+    " rest from files."
+)
 
 
 class CorrectionRefused(Refusal):
@@ -306,20 +313,37 @@ def default_measures(hit: str = BY_GRADES) -> str:
     return DEFAULT_TEXT_MEASURES if is_by_text(hit) else DEFAULT_MEASURES
 
 
+OF_SOME = frozenset({FACETS, BLOCKS, TIMES, UNANSWERABLE})
+"""What some versions have: subtopics, unanswerable queries, and metadata of their passages."""
+
+
+LEAKS_AT = 10
+
+
+def usual_measures(runs: Iterable[Run], version: Version, hit: str = BY_GRADES) -> str:
+    """What runs are measured by where nobody names a measure: those made as a role also by what it may not see."""
+    names = default_measures(hit)
+    if hit != BY_GRADES:
+        return names
+    roles = sorted({run.as_role for run in runs if run.as_role})
+    for leaks in (Measure(name, LEAKS_AT, role=role) for role in roles for name in ("Leaks", "AnyLeak")):
+        if _field_refusal(leaks, version) is None and len(str(leaks)) <= MOST_LETTERS:
+            names += f" {leaks}"
+    return names
+
+
 def names_for_versions(hit: str = BY_GRADES) -> list[str]:
-    """The measures that every version can be scored with."""
+    """The measures that every version can be scored with, whatever its queries and passages say of themselves."""
     if counts_questions(hit):
         return list(HIT_MEASURES)
-    return [name for name, one in REGISTRY.items() if one.needs <= _given_by(hit) - {FACETS, UNANSWERABLE}]
+    return [name for name, one in REGISTRY.items() if one.needs <= _given_by(hit) - OF_SOME]
 
 
 def _given_by(hit: str) -> frozenset[str]:
-    """What measures by grades can read: the grades, subtopics and unanswerable queries, and by text the words of what
-    is returned.
-
-    Whether a version has subtopics and unanswerable queries `grades_refusal` says.
+    """What measures by grades can read: the grades, and what `grades_refusal` looks for in the version; by text the
+    words of what is returned.
     """
-    return (BY_TEXT if is_by_text(hit) else GRADES_ALONE | {FACETS}) | {UNANSWERABLE}
+    return (BY_TEXT if is_by_text(hit) else GRADES_ALONE | OF_SOME) | {UNANSWERABLE}
 
 
 MOST_FIGURES, LONGEST_FIGURE = 20, 60
@@ -356,7 +380,9 @@ def version_measures(text: str, hit: str = BY_GRADES) -> tuple[Measure, ...]:
 
 
 def grades_refusal(measures: Iterable[Measure], version: Version) -> str | None:
-    """Why the grades of the version are off the scale of a measure, or lack what it counts."""
+    """Why the grades of the version are off the scale of a measure, or lack what it counts, or why its passages lack
+    the metadata that it reads.
+    """
     measures = list(measures)
     of_facets = [measure for measure in measures if FACETS in measure.entry.needs]
     if of_facets and not VersionGrade.objects.filter(version=version, facets__isnull=False).exists():
@@ -370,6 +396,8 @@ def grades_refusal(measures: Iterable[Measure], version: Version) -> str | None:
             f"{of_unanswerable[0]} counts unanswerable queries, and {version.label} has none. Let two people vote on"
             " candidates, under Judging, and release another version."
         )
+    if reason := next(filter(None, (_field_refusal(measure, version) for measure in measures)), None):
+        return reason
     highest = VersionGrade.objects.filter(query__version=version).aggregate(highest=Max("grade"))["highest"]
     try:
         for measure in measures:
@@ -377,3 +405,36 @@ def grades_refusal(measures: Iterable[Measure], version: Version) -> str | None:
     except MeasureError as fault:
         return str(fault)
     return None
+
+
+def _field_refusal(measure: Measure, version: Version) -> str | None:
+    """Why the passages of the version cannot be measured so; None also for a measure that reads nothing of them."""
+    if not measure.reads or measure.reads in OWN_FIELDS:
+        return None
+    field = BlockField.DATE.value if measure.reads == TIME else measure.reads
+    name = field_names(version.gold_set.project).get(field, field)
+    if not SnapshotBlock.objects.filter(snapshot=version.snapshot_id, version__metadata__has_key=name).exists():
+        stated = "The settings state which name it has." if field in BlockField.values else "Use a name that they have."
+        return (
+            f"{measure} reads the {field} of passages, and no passage of {version.snapshot.name} has “{name}” in its "
+            f"metadata. {stated}"
+        )
+    rates = dict(measure.rate) if isinstance(measure.rate, tuple) else None
+    domains = VersionQuery.objects.filter(version=version).values_list("fields__domain", flat=True)
+    lacking = [] if rates is None else sorted({str(domain or "") for domain in domains} - rates.keys())
+    if lacking:
+        which = f"of the domain {lacking[0]}" if lacking[0] else "without a domain"
+        return f"{measure} names no rate for queries {which}."
+    return None
+
+
+def fields_refusal(project: Project, fields: Collection[BlockField]) -> dict[BlockField, str]:
+    """Why the metadata names of these fields can no longer be changed: scores of before were computed by them."""
+    found = {}
+    for field in fields:
+        by = {BlockField.DATE: "TD_nDCG", BlockField.AUDIENCE: "(role="}.get(field, f"by='{field}'")
+        scores = Score.objects.filter(evaluation__project=project, measure__contains=by)
+        if count := scores.values("evaluation").distinct().count():
+            were = "1 evaluation was" if count == 1 else f"{count:,} evaluations were"
+            found[field] = f"It cannot be changed: {were} computed by it, and would not compare with later ones."
+    return found

@@ -16,7 +16,6 @@ from apps.audit.actions import record
 from apps.common.drawing.svg import clip
 from apps.evaluation import rules
 from apps.evaluation.core.question_kinds import FIELDS, kinds_of
-from apps.evaluation.enums import STRATA
 from apps.evaluation.execution.listeners import Save, Scored, ScoredByHits
 from apps.evaluation.execution.results import RunResults
 from apps.evaluation.models import Evaluation
@@ -48,6 +47,7 @@ from apps.metrics.expected.rules import counts_questions, items_of
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Kind, open_strata
+from apps.queries.core.strata import STRATA, label_of
 from apps.retrieval.models import Ranking, Run
 
 CHANGED = "gate.changed"
@@ -165,7 +165,7 @@ def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored 
         table.take(scored)
     by_id = {row.outside_id: row for row in rankings.version_queries(evaluation.version, evaluation.split)}
     queries = [by_id[name] for name in ground.judged.queries]
-    strata = {name: [str(row.fields.get(name) or "") for row in queries] for name in STRATA}
+    strata = {name: [label_of(row.fields, name) for row in queries] for name in STRATA}
     shown = list(fields_of(queries))
     evidence = decisions.RunEvidence(
         query_ids=ground.judged.queries,
@@ -195,7 +195,7 @@ def decide_by_hits(evaluation: Evaluation, undecided: Sequence[Gate], table: Hit
     evidence = decisions.RunEvidence(
         query_ids=table.labels,
         values=values_of(evaluation.run),
-        strata={name: [str(row.content.get(name) or "") for row in table.triples] for name in STRATA},
+        strata={name: [label_of(row.content, name) for row in table.triples] for name in STRATA},
         slices=_slices(evaluation, undecided, by_triples=True),
         seed=evaluation.seed,
     )

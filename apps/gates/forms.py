@@ -7,7 +7,6 @@ from django import forms
 
 from apps.common.web.forms import KaratForm, offer
 from apps.evaluation.core.basis import basis_words
-from apps.evaluation.enums import STRATA
 from apps.evaluation.forms import runs_offered
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.gates.core import rule as gate_rule
@@ -21,6 +20,7 @@ from apps.goldsets.enums import SliceKind
 from apps.goldsets.models import GoldSet
 from apps.metrics.expected.rules import BY_GRADES, TEXT
 from apps.metrics.expected.rules import KINDS as HIT_KINDS
+from apps.queries.core.strata import STRATA
 from apps.retrieval.selectors.runs import runs_in
 from apps.retrieval.selectors.systems import system_in, systems_in
 

@@ -1,14 +1,13 @@
 """Reasons why a system cannot have a gate, or None."""
 
-from apps.evaluation.enums import STRATA
-from apps.evaluation.rules import SPLITS, grades_refusal, small_test_words, version_measures
+from apps.evaluation.rules import OF_SOME, SPLITS, grades_refusal, small_test_words, version_measures
 from apps.gates.core.rule import GateRule
 from apps.gates.models import Gate
 from apps.goldsets.enums import Split
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.versions import scorable_versions
-from apps.metrics.measures.entries import FACETS, UNANSWERABLE
 from apps.metrics.measures.notation import MeasureError
+from apps.queries.core.strata import STRATA
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run, System
 
@@ -41,14 +40,14 @@ def name_refusal(gold_set: GoldSet, system: System, rule: GateRule) -> str | Non
 
 
 def measure_refusal(rule: GateRule, newest: Version | None) -> str | None:
-    """Why no version can be measured so, or why the newest lacks what it counts."""
+    """Why no version can be measured so, or why the newest lacks what it counts or reads."""
     if rule.measure is None:
         return None
     try:
         version_measures(rule.figure, rule.hit)
     except MeasureError as fault:
         return str(fault)
-    if newest is None or not rule.measure.entry.needs & {FACETS, UNANSWERABLE}:
+    if newest is None or not rule.measure.entry.needs & OF_SOME:
         return None
     return grades_refusal([rule.measure], newest)
 

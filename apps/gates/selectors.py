@@ -10,7 +10,6 @@ from apps.accounts.models import Project
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import ErrorList
 from apps.evaluation import rules
-from apps.evaluation.enums import STRATA
 from apps.evaluation.models import Evaluation, by_grades
 from apps.gates.core import decisions
 from apps.gates.core import rule as gate_rule
@@ -23,6 +22,7 @@ from apps.gates.rules import MOST_GATES, gate_refusal
 from apps.goldsets.models import GoldSet, VersionQuery
 from apps.goldsets.selectors.slices import slice_named
 from apps.goldsets.selectors.versions import scorable_versions
+from apps.queries.core.strata import STRATA, label_of
 from apps.retrieval.models import Run, System
 
 NEWEST_FIRST = ("-evaluation__version__number", "-evaluation__run", "-pk")
@@ -213,7 +213,7 @@ def slices_of(gold_set: GoldSet) -> list[tuple[str, str]]:
     """Field and value of every stratum of the newest version, by field and value."""
     newest = scorable_versions(gold_set.project).filter(gold_set=gold_set).order_by("-number").first()
     rows = VersionQuery.objects.filter(version=newest).values_list("fields", flat=True) if newest else []
-    slices = {(name, str(fields[name])) for fields in rows for name in STRATA if fields.get(name)}
+    slices = {(name, label) for fields in rows for name in STRATA if (label := label_of(fields, name))}
     order = list(STRATA)
     return sorted(slices, key=lambda pair: (order.index(pair[0]), pair[1]))
 

@@ -6,7 +6,7 @@ score, their ids decide (descending), and only those ids are compared.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -39,6 +39,84 @@ class Facets(NamedTuple):
     grade: Ints
 
 
+NO_FACETS = Facets(*np.empty((4, 0), dtype=np.int64))
+
+
+BLOCKS = "blocks"
+TIMES = "times"
+UNKNOWN = -1
+
+
+@dataclass(eq=False)
+class Attribute:
+    """One attribute of blocks: for each block number the index of its value in `values`, or -1.
+
+    Blocks numbered after the file was read are beyond the end of `codes`; their values are unknown.
+    """
+
+    codes: Ints
+    values: Sequence[str]
+
+    def of(self, blocks: Ints) -> Ints:
+        """The codes of these blocks, -1 where the value is not known."""
+        if not len(self.codes):
+            return np.full(len(blocks), UNKNOWN)
+        codes = self.codes[np.minimum(blocks, len(self.codes) - 1)]
+        return np.where(blocks < len(self.codes), codes, UNKNOWN)
+
+    def texts(self, codes: Ints) -> dict[int, str]:
+        """The values with these indices, by index."""
+        return {code: self.values[code] for code in codes.tolist()}
+
+
+@dataclass(eq=False)
+class BlockAttributes:
+    """The attributes of blocks by name, and `read_times` for their times in days since 1970 (NaN: not known); None
+    where they have none. What is never read need not be loaded.
+    """
+
+    by_name: Mapping[str, Attribute]
+    read_times: Callable[[], Floats] | None = None
+
+    @cached_property
+    def times(self) -> Floats | None:
+        return None if self.read_times is None else self.read_times()
+
+    def times_of(self, blocks: Ints) -> Floats:
+        """The times of these blocks, NaN where they are not known."""
+        if self.times is None or not len(self.times):
+            return np.full(len(blocks), np.nan)
+        times = self.times[np.minimum(blocks, len(self.times) - 1)]
+        return np.where(blocks < len(self.times), times, np.nan)
+
+
+class QueryAttributes(NamedTuple):
+    """Times of the judged queries in days since 1970 (NaN: unknown), and their domains ("": unknown)."""
+
+    times: Floats
+    domains: tuple[str, ...]
+
+
+class Attributes(NamedTuple):
+    """Attributes besides grades; None where nothing gives them."""
+
+    blocks: BlockAttributes | None = None
+    queries: QueryAttributes | None = None
+
+    @property
+    def given(self) -> frozenset[str]:
+        """Which needs of measures are met: attributes of blocks, and times of both blocks and queries."""
+        met = set()
+        if self.blocks is not None:
+            met.add(BLOCKS)
+            if self.queries is not None and self.blocks.read_times is not None:
+                met.add(TIMES)
+        return frozenset(met)
+
+
+NO_ATTRIBUTES = Attributes()
+
+
 @dataclass(eq=False)
 class Judged:
     """One row for each judgement; `queries[i]` is the id of query i. Results that all runs share are cached.
@@ -46,8 +124,8 @@ class Judged:
     `facets` is set when the file has several facets; the grade of a pair is then its best one. `ids` is set when the
     number of a block is the row of its judgement: the same block under another query has another number. `originals`
     has a number for each query, the same for a question and its variants; None where there are none. `unanswerable`
-    marks the queries that no block of the corpus answers; None where nobody looked for them. `remarks` are sentences on
-    how the file was read.
+    marks the queries that no block of the corpus answers; None where nobody looked for them. `attributes` are what
+    measures read besides grades. `remarks` are sentences on how the file was read.
     """
 
     queries: tuple[str, ...]
@@ -58,6 +136,7 @@ class Judged:
     ids: Ids | None = None
     originals: Ints | None = None
     unanswerable: Bools | None = None
+    attributes: Attributes = NO_ATTRIBUTES
     remarks: tuple[str, ...] = ()
 
     @cached_property

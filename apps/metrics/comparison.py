@@ -18,6 +18,7 @@ from apps.metrics.statistics.anytime import Evidence, evidence_of
 from apps.metrics.statistics.families import RankedDifference, over_words
 from apps.metrics.statistics.intervals import by_original
 from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed_by
+from apps.metrics.statistics.proportions import none_of
 from apps.metrics.statistics.significance import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
@@ -466,6 +467,12 @@ def _by_evidence(baseline: str, candidate: str, row: MeasureComparison, items: I
         return f"{better}: the evidence settles it."
     differs = f"{row.measure} differs by {signed(mean)} {so_far}"
     return f"Cannot tell yet whether {candidate} is better or worse than {baseline}: {differs}."
+
+
+def none_leaked(n: int, items: Items) -> str:
+    """What is known of leaks where none of `n` queries had one, to follow the figure."""
+    most = percent(none_of(n))
+    return f" None of {items.counted(n)} leaked: with 95 % confidence, fewer than {most} of such {items.many} do."
 
 
 def handful_words(counts: WinTally, items: Items = QUERIES) -> str:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.metrics.columns import BlockIds, Covering, Floats, Ints, Judged, Result
+from apps.metrics.columns import BLOCKS, TIMES, BlockIds, Covering, Floats, Ints, Judged, Result
 from apps.metrics.measures.bounds import measure_bounds
-from apps.metrics.measures.entries import UNANSWERABLE, Measure
-from apps.metrics.measures.measure_input import Attributes, Pass
+from apps.metrics.measures.entries import AUDIENCE, TIME, UNANSWERABLE, Measure
+from apps.metrics.measures.measure_input import Pass
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.measures.sets import interpolated_precision
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, mean_of, summaries
@@ -61,6 +61,45 @@ def if_judged(
     return found
 
 
+class UnknownValues(NamedTuple):
+    """How many of the blocks that a measure reads have no value of its attribute, and are left out; without an audience
+    they are for everybody. By time these are relevant blocks, and else results.
+    """
+
+    measure: str
+    attribute: str
+    unknown: int
+    of: int
+
+    @property
+    def words(self) -> str:
+        """`ILD(by='type')@10: 3 of 480 results have no type and are left out.`"""
+        blocks = "relevant passages" if self.attribute == TIME else "results"
+        have, are = ("has", "is") if self.unknown == 1 else ("have", "are")
+        then = "open to everybody" if self.attribute == AUDIENCE else "left out"
+        which = f"{self.unknown:,} of {self.of:,} {blocks} {have} no {self.attribute}"
+        return f"{self.measure}: {which} and {are} {then}."
+
+
+def unknown_values(
+    measures: Iterable[Measure], judged: Judged, ranked: Result, block_ids: BlockIds
+) -> list[UnknownValues]:
+    """The measures of attributes that some block has no value of, by how many."""
+    of_blocks = [measure for measure in measures if measure.entry.needs & {BLOCKS, TIMES}]
+    blocks = judged.attributes.blocks
+    if not of_blocks or blocks is None:
+        return []
+    run, found = Pass(judged, ranked, block_ids), []
+    for measure in of_blocks:
+        if measure.reads == TIME:
+            is_unknown = np.isnan(blocks.times_of(judged.block[judged.grade > 0]))
+        else:
+            _, block = run.top(measure.cutoff or 0)
+            is_unknown = blocks.by_name[measure.reads].of(block) < 0
+        found.append(UnknownValues(str(measure), measure.reads, int(is_unknown.sum()), len(is_unknown)))
+    return [one for one in found if one.unknown]
+
+
 def precision_at_recall(judged: Judged, ranked: Result, block_ids: BlockIds, rel: int = 1) -> list[float]:
     """The precision–recall curve of a run: mean precision at each of RECALL_LEVELS; empty without queries."""
     values = interpolated_precision(Pass(judged, ranked, block_ids), rel)[judged.answerable]
@@ -107,19 +146,17 @@ def score_run(
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     with_intervals: bool = True,
-    attributes: Attributes | None = None,
     strata: Ints | None = None,
     with_bounds: bool = False,
     rel: int = 1,
 ) -> RunScores:
     """Every measure of one run with its interval. An empty run is scored too.
 
-    `attributes` are what some measures need besides grades; `strata` are as in `summaries`. `with_bounds` adds what
-    unjudged results leave open; `rel` is the lowest relevant grade of the counts. Raises MeasureError for a measure
-    whose input is missing.
+    `strata` are as in `summaries`. `with_bounds` adds what unjudged results leave open; `rel` is the lowest relevant
+    grade of the counts. Raises MeasureError for a measure whose input is missing.
     """
     further = [JUDGED_AT_10, Measure("SetR", rel=rel)]
-    values = measure_run([*measures, *further], judged, ranked, block_ids, attributes)
+    values = measure_run([*measures, *further], judged, ranked, block_ids)
     scores, share, found = values[:, :-2], values[:, -2], values[:, -1]
     relevant = judged.relevant(rel)
     defined = share[~np.isnan(share)]
@@ -158,7 +195,7 @@ def conventions(measures: Sequence[Measure], *, with_ties: bool = True) -> str:
     turned = dict.fromkeys(measure.name for measure in measures if _is_one_without_results(measure))
     if turned:
         missing += f", in {' and '.join(turned)} as one"
-    readings = [*_gains(measures), *_levels(measures), *_unjudged(measures)]
+    readings = [*_gains(measures), *_ages(measures), *_levels(measures), *_unjudged(measures)]
     reading = ", ".join(readings)
     ties = "Equal scores rank by id, descending. " if with_ties else ""
     return f"{ties}{missing}. {reading[0].upper()}{reading[1:]}." if reading else f"{ties}{missing}."
@@ -174,6 +211,10 @@ def _gains(measures: Sequence[Measure]) -> list[str]:
     forms = {measure.dcg for measure in measures if "dcg" in measure.entry.takes}
     gains = [words[form] for form in words if form in forms]
     return [f"gain {' or '.join(gains)}"] if gains else []
+
+
+def _ages(measures: Sequence[Measure]) -> list[str]:
+    return ["age counts to the day of the query"] if any(TIMES in one.entry.needs for one in measures) else []
 
 
 def _levels(measures: Sequence[Measure]) -> list[str]:

@@ -10,13 +10,14 @@ from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.naming import parse_facets, stored_facets
+from apps.queries.core.strata import TYPED, checked_day
 from apps.queries.enums import Difficulty, PermissionScope, QueryCheck, SourceKind, VariantKind
 from apps.queries.models import Query, Source
 from apps.queries.rules import WORDS
 from apps.queries.selectors import ANY_REMARK, NO_SOURCE, STATES, QueryFilters, choices_in
 
 ANY = ("", "any")
-ALIKE = ("difficulty", "query_type", "domain", "group_key")
+ALIKE = ("difficulty", *TYPED, "group_key")
 
 
 def _tags(text: str) -> tuple[str, ...]:
@@ -46,6 +47,19 @@ class QueryForm(KaratForm):
         required=False,
         max_length=120,
         help_text="Queries about the same thing or time; dev and test never share a group.",
+    )
+    expertise = forms.CharField(
+        required=False, max_length=40, help_text="What the asker knows already, such as layperson, expert."
+    )
+    answer_format = forms.CharField(
+        label="Expected format", required=False, max_length=40, help_text="Such as number, list, steps, table."
+    )
+    asked_on = forms.CharField(
+        label="Day",
+        required=False,
+        max_length=10,
+        widget=forms.TextInput({"type": "date"}),
+        help_text="When it was asked, or the day it is about. The age of passages counts to it.",
     )
     tags = forms.CharField(required=False, max_length=1_000, help_text="Separated by commas.")
     facets = forms.CharField(
@@ -78,6 +92,12 @@ class QueryForm(KaratForm):
         except ValueError as fault:
             raise forms.ValidationError(f"{fault}.") from None
 
+    def clean_asked_on(self) -> str:
+        try:
+            return checked_day(self.cleaned_data["asked_on"])
+        except ValueError:
+            raise forms.ValidationError("Write a day as 2026-03-01.") from None
+
     def clean_tags(self) -> list[str]:
         return list(_tags(self.cleaned_data["tags"]))
 
@@ -97,6 +117,10 @@ class BulkForm(KaratForm):
     domain = forms.CharField(required=False, max_length=80, help_text="Leave empty to keep it. A hyphen clears it.")
     group_key = forms.CharField(
         label="Group", required=False, max_length=120, help_text="Leave empty to keep it. A hyphen clears it."
+    )
+    expertise = forms.CharField(required=False, max_length=40, help_text="Leave empty to keep it. A hyphen clears it.")
+    answer_format = forms.CharField(
+        label="Expected format", required=False, max_length=40, help_text="Leave empty to keep it. A hyphen clears it."
     )
     add_tags = forms.CharField(required=False, max_length=1_000, help_text="Separated by commas.")
     remove_tags = forms.CharField(required=False, max_length=1_000, help_text="Separated by commas.")
@@ -219,6 +243,8 @@ class FilterForm(KaratForm):
     query_type = forms.ChoiceField(label="Type", required=False)
     difficulty = forms.ChoiceField(required=False, choices=[ANY, *Difficulty.choices])
     domain = forms.ChoiceField(required=False)
+    expertise = forms.ChoiceField(required=False)
+    answer_format = forms.ChoiceField(label="Format", required=False)
     remarks = forms.ChoiceField(required=False, choices=[("", "all"), (ANY_REMARK, "any remark"), *QueryCheck.choices])
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -226,7 +252,7 @@ class FilterForm(KaratForm):
         values = choices_in(project)
         self.sources = list(Source.objects.filter(project=project).order_by("name").values_list("slug", "name"))
         offer(self, "source", [ANY, *self.sources, (NO_SOURCE, "none")] if self.sources else [ANY])
-        for name in ("domain", "query_type"):
+        for name in TYPED:
             offer(self, name, [ANY, *((value, value) for value in values[name])])
 
     def filters(self) -> QueryFilters:
@@ -237,7 +263,6 @@ class FilterForm(KaratForm):
             state=values.get("state") or "live",
             source=values.get("source", ""),
             difficulty=values.get("difficulty", ""),
-            domain=values.get("domain", ""),
-            query_type=values.get("query_type", ""),
+            **{name: values.get(name, "") for name in TYPED},
             remarks=values.get("remarks", ""),
         )

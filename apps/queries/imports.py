@@ -105,8 +105,8 @@ class QueryImport(ImportKind):
         FormatExample(
             "CSV",
             "query_id and text are needed; label, intent, description, source, difficulty, domain, query_type,"
-            " group, tags and facets (subtopics: 1=words; 2=words) are optional. What is missing from the file stays"
-            " as it is.",
+            " group, expertise, answer_format, asked_on (a day), tags and facets (subtopics: 1=words; 2=words) are"
+            " optional. What is missing from the file stays as it is.",
             'query_id,text,source,difficulty,tags\nQ001,how often are keys rotated,search-log,easy,"keys; policy"',
         ),
         FormatExample(

@@ -88,6 +88,15 @@ class Query(models.Model):
     domain = models.CharField(max_length=80, blank=True)
     query_type = models.CharField(max_length=40, blank=True)
     group_key = models.CharField(max_length=120, blank=True, help_text="Entity or time group; a split keeps it whole.")
+    expertise = models.CharField(
+        max_length=40, blank=True, default="", db_default="", help_text="What the asker knows of the subject already."
+    )
+    answer_format = models.CharField(
+        max_length=40, blank=True, default="", db_default="", help_text="What the answer should look like."
+    )
+    asked_on = models.CharField(
+        max_length=10, blank=True, default="", db_default="", help_text="The day it is of, such as 2026-03-01."
+    )
     tags = models.JSONField(default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     facets = models.JSONField(default=list, blank=True, help_text="Its subtopics in order: id and words of each.")

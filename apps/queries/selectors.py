@@ -9,7 +9,8 @@ from operator import or_
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Case, Count, Func, IntegerField, Max, Prefetch, Q, QuerySet, When
+from django.db.models import Case, Count, F, Func, IntegerField, Max, Prefetch, Q, QuerySet, When
+from django.db.models.functions import Substr
 from django.http import Http404
 
 from apps.accounts.models import Project
@@ -33,16 +34,17 @@ from apps.queries.core.checks import (
     usual_languages,
 )
 from apps.queries.core.naming import VARIANT, VARIANT_OF, QueryNames
+from apps.queries.core.strata import TYPED
 from apps.queries.core.variants import acronyms_in, degraded
 from apps.queries.enums import CheckEffect, QueryCheck, VariantKind
 from apps.queries.models import FailureReport, Permission, Query, Source
 
-STRATA = {
-    "source": "Source",
-    "query_type": "Type",
-    "difficulty": "Difficulty",
-    "domain": "Domain",
-}
+OF_COLUMNS = {"source": F("source__name"), "group": F("group_key"), "asked_in": Substr("asked_on", 1, 4)}
+
+
+def stratum_values(queries: QuerySet[Query], name: str) -> dict[int, str]:
+    """The stratum of each of the queries, by key; "" for none."""
+    return dict(queries.annotate(stratum=OF_COLUMNS.get(name, F(name))).values_list("pk", "stratum"))
 
 
 class QueryFilters(NamedTuple):
@@ -57,6 +59,8 @@ class QueryFilters(NamedTuple):
     difficulty: str = ""
     domain: str = ""
     query_type: str = ""
+    expertise: str = ""
+    answer_format: str = ""
     remarks: str = ""
 
 
@@ -115,7 +119,7 @@ def narrowed(queries: QuerySet[Query], filters: QueryFilters) -> QuerySet[Query]
         queries = queries.filter(source=None)
     elif filters.source:
         queries = queries.filter(source__slug=filters.source)
-    for name in ("difficulty", "domain", "query_type"):
+    for name in ("difficulty", *TYPED):
         if value := getattr(filters, name):
             queries = queries.filter(**{name: value})
     if filters.remarks == ANY_REMARK:
@@ -177,12 +181,9 @@ def new_variants(project: Project, query_ids: Collection[int], kinds: Collection
 
 
 def choices_in(project: Project) -> dict[str, list[str]]:
-    """The existing domains and types, for the filter's lists."""
-    live = Query.objects.filter(project=project)
-    return {
-        name: list(live.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct())
-        for name in ("domain", "query_type")
-    }
+    """The existing values of each stratum that is free words, for the filter's lists."""
+    rows = list(Query.objects.filter(project=project).order_by().values_list(*TYPED).distinct())
+    return {name: sorted({row[place] for row in rows} - {""}) for place, name in enumerate(TYPED)}
 
 
 def reports_in(project: Project) -> QuerySet[FailureReport]:

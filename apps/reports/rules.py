@@ -7,7 +7,7 @@ from apps.agreement.selectors.agreement import rounds_refusal
 from apps.common.errors import Refusal
 from apps.evaluation.rules import request_refusal, results_refusal, unpublished_refusal
 from apps.goldsets.models import Version
-from apps.metrics.measures.entries import FACETS
+from apps.metrics.measures.entries import FACETS, GRADES
 from apps.metrics.measures.registry import parse_measure
 from apps.reports.core.negatives import NegativesChoice
 from apps.reports.models import BiasReport, Report
@@ -41,6 +41,8 @@ def stability_refusal(version: Version, split: str, runs: Sequence[Run], measure
         return (
             f"{of_facets[0]} counts subtopics, which are the same under every person’s grades. Choose other measures."
         )
+    if apart := [name for name in measures if GRADES not in parse_measure(name).entry.needs]:
+        return f"{apart[0]} reads no grades, so it is the same under every person’s. Choose other measures."
     return _runs_refusal(version, split, runs)
 
 

@@ -54,6 +54,10 @@ ELSEWHERE = frozenset({SystemKind.HTTP, SystemKind.OPENSEARCH, SystemKind.LOADED
 """The kinds that run outside Karat and are queried over HTTP."""
 
 
+RUN_DETAILS = ("system", "tag", "note", "commit", "as_role")
+"""What is said of a run made elsewhere, by page, API and command line."""
+
+
 class Returns(models.TextChoices):
     """What a run returns for a query."""
 

@@ -111,6 +111,13 @@ class Run(models.Model):
     )
     note = models.TextField(blank=True, help_text="What was tried, for the ledger.")
     commit = models.CharField(max_length=80, blank=True)
+    as_role = models.CharField(
+        max_length=60,
+        blank=True,
+        db_default="",
+        default="",
+        help_text="The role for whom it searched, which may not see every block; empty for nobody in particular.",
+    )
     origin = models.CharField(max_length=300, blank=True, help_text="Name of the file it was read from.")
     report = models.JSONField(null=True, help_text="Side effects of a search: unknown ids, retries. Empty for none.")
     failure = models.TextField(blank=True)

@@ -22,7 +22,7 @@ LARGEST_BUDGET = 100_000
 MOST_CANDIDATES = 20_000_000
 MOST_SAMPLED = 1_000
 RUN_DEPTH = 1_000
-LONGEST = {"name": 120, "tag": 110, "commit": 80}
+LONGEST = {"name": 120, "tag": 110, "commit": 80, "as_role": 60}
 
 
 def depth_refusal(depth: int) -> str | None:
@@ -148,6 +148,19 @@ def pool_source_refusal(run: Run, snapshot: Snapshot, method: str) -> str | None
     return None
 
 
+NOT_IN_A_ROLE = "'\";,|"
+"""What divides roles in an audience, and quotes, in which measures name them."""
+
+
+def role_refusal(as_role: str) -> str | None:
+    """Why a run cannot be for a role of this name."""
+    if not set(NOT_IN_A_ROLE) & set(as_role):
+        return None
+    return (
+        f"The role “{as_role}” is not one name: leave out quotes, commas, semicolons and bars. One run is for one role."
+    )
+
+
 def abstention_refusal(returns: str, abstains_below: float | None) -> str | None:
     """Why a run that returns such results cannot have a score below which it has no answer."""
     if abstains_below is None or returns != Returns.PASSAGES:
@@ -159,9 +172,11 @@ def abstention_refusal(returns: str, abstains_below: float | None) -> str | None
 
 
 def ledger_refusal(
-    run: Run, *, note: str, commit: str, usage: Usage, abstains_below: float | None = None
+    run: Run, *, note: str, commit: str, as_role: str, usage: Usage, abstains_below: float | None
 ) -> str | None:
-    """Why an import with the tag and rankings of `run` is another run: a given note, commit, usage or score differs."""
+    """Why an import with the tag and rankings of `run` is another run: a given note, commit, role, usage or score
+    differs.
+    """
     if abstains_below is not None and abstains_below != run.abstains_below:
         return (
             f"{run.tag} is already here with these rankings, and has no answer below another score. Choose another tag"
@@ -171,6 +186,9 @@ def ledger_refusal(
         return (
             f"{run.tag} is already here with these rankings, and used something else. Choose another tag for this run."
         )
+    if as_role and as_role != run.as_role:
+        was = f"as {run.as_role}" if run.as_role else "for no role"
+        return f"{run.tag} is already here with these rankings, and searched {was}. Choose another tag for this run."
     for name, stored, given in (("commit", run.commit, commit), ("note", run.note, note)):
         if given and given != stored:
             current = f"the {name} “{stored[:80]}”" if stored else f"no {name}"
@@ -277,4 +295,7 @@ def check_lengths(**texts: str) -> None:
     for name, value in texts.items():
         longest = LONGEST[name]
         if len(value) > longest:
-            raise TooLong(f"The {name} is longer than {longest} characters. Use a shorter one.", code="too_long")
+            raise TooLong(
+                f"The {name.removeprefix('as_')} is longer than {longest} characters. Use a shorter one.",
+                code="too_long",
+            )

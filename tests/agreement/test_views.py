@@ -162,7 +162,7 @@ def test_page_costs_the_same_number_of_queries(client, django_assert_num_queries
     make_reviewed(project, both=reviewed)
     client.force_login(lead_of(project))
 
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         overview(client, project)
 
 

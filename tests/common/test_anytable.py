@@ -1,6 +1,7 @@
 import csv
 import gzip
 import io
+import json
 import subprocess
 import sys
 import zipfile
@@ -256,3 +257,17 @@ def test_any_bytes_are_a_table_or_a_sentence(data):
     with suppress(InputError):
         table, rows, _ = table_in(data)
         assert all(len(cells) == len(table.headings) for _, cells in rows)
+
+
+@pytest.mark.parametrize(
+    ("record", "headings"),
+    [
+        ({"": "D1", "b": "x"}, ["unnamed field", "b"]),
+        ({"a b": "1", "a": {"b": "2"}}, ["a b", "b"]),
+        ({"a b": "1", "a": {"b": "2"}, "b": "3"}, ["a b", "a b 2", "b"]),
+    ],
+)
+def test_every_field_of_json_has_a_heading_of_its_own(record, headings):
+    source = TableFile("f", io.BytesIO(json.dumps([record]).encode()))
+
+    assert sorted(open_table(source, ErrorList()).headings) == sorted(headings)

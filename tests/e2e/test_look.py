@@ -45,6 +45,7 @@ NO_PAGES = {
     "corpus:import-errors",
     "reports:comparison",
     "evaluation:export",
+    "agreement:subtopics-file",
     "gates:gates-file",
     "reports:negatives-file",
     "evaluation:pick",

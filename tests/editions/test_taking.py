@@ -7,12 +7,27 @@ from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
 from apps.editions.execution.apply import planned_edition, snapshot_before_import
 from apps.editions.selectors.editions import Edition, between
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from apps.judging.enums import RoundKind
 from apps.judging.models import Judgement, KeptPair
+from apps.queries.actions.queries import edit_query
+from apps.queries.models import Query
 from apps.retrieval.models import Pool
-from tests.editions.stories import AUTUMN, CHANGED, KEPT_BY_ID, QUERIES, as_file, begin_import, make_story
+from tests.editions.stories import (
+    AUTUMN,
+    CHANGED,
+    KEPT_BY_ID,
+    QUERIES,
+    SPRING,
+    as_file,
+    begin_import,
+    make_first_edition,
+    make_story,
+)
+from tests.factories import AT, lead_of
 from tests.judging.editions import asked, graded, pool_of_everything
-from tests.judging.factories import judge_all, make_round
+from tests.judging.factories import give, judge_all, make_round
 from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
@@ -87,6 +102,28 @@ def test_a_changed_passage_whose_grade_a_lead_carries_along_is_not_judged(story)
         query: first[query, "b15"] for query in QUERIES
     }
     assert {name for _, name in asked(taken.round)} == {"b16", "b17", "b21"}
+
+
+def test_subtopics_come_along_with_the_grade_that_they_were_chosen_with():
+    """To a changed text whose grade a lead carries along, and to a text under another id."""
+    story = make_first_edition(SPRING, QUERIES, annotators=1, overlap=0.0)
+    query = Query.objects.get(project=story.project, outside_id="Q01")
+    facets = [{"id": "when", "words": "When"}, {"id": "where", "words": "Where to"}]
+    edit_query(query_id=query.pk, actor=lead_of(story.project), at=AT, facets=facets)
+    while seats := claim_seats(round_=story.first, annotator=story.judge, n=10, at=AT):
+        for seat in seats:
+            chosen = {"facets": ["where"]} if seat.query_id == query.pk else {}
+            give(seat, story.judge, 2, **chosen)
+    story.first = close_round(round_id=story.first.pk, actor=lead_of(story.project), at=AT)
+
+    taken = story.take(decided=story.decide(b15="carry"))
+
+    pairs = Judgement.objects.filter(round=taken.carried).values_list(
+        "entry__query__outside_id", "entry__version__block__outside_id", "facets"
+    )
+    assert {(key, name): facets for key, name, facets in pairs} == {
+        (key, name): ["where"] if key == "Q01" else None for key in QUERIES for name in ("b15", "r18")
+    }
 
 
 def test_nobody_judges_a_pair_of_the_new_edition_twice(story):

@@ -15,6 +15,7 @@ from apps.goldsets.models import Version
 from apps.judging.actions.imports import import_judgements
 from apps.judging.execution.judgement_import import JudgementDraft, read_draft
 from apps.judging.formats.judgements import RATINGS, columns_of
+from apps.queries.core.strata import CONTEXT
 from apps.queries.models import Query, Source
 from apps.retrieval.models import Run
 from tests.factories import AT, lead_of, make_project
@@ -64,19 +65,22 @@ def make_scene(
     metadata: Mapping[str, Mapping[str, str]] | None = None,
     documents: Mapping[str, str] | None = None,
     texts: Mapping[str, str] = BLOCKS,
+    block_metadata: Mapping[str, Mapping[str, object]] | None = None,
+    context: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Scene:
     """A version cut from imported judgements, with the runs "base" and "better" unless others are given.
 
     `ratings` are several people's grades of pairs that stand in `qrels`, which then are what was decided. `metadata`
-    is written on the queries named. `documents` are those of blocks, where there is more than one; `texts` are theirs.
+    is written on the queries named, and so is their `context` (expertise and so on); `block_metadata` on blocks.
+    `documents` are those of blocks, where there is more than one; `texts` are theirs.
     """
     qrels = qrels_of(queries) if qrels is None else qrels
     if runs is None:
         runs = {"base": dict.fromkeys(qrels, BAD), "better": dict.fromkeys(qrels, GOOD)}
     project = make_project()
-    snapshot = make_snapshot(project, texts, documents=documents)
+    snapshot = make_snapshot(project, texts, documents=documents, metadata=block_metadata)
     queries_made = make_queries(project, {name: f"What about {name}" for name in qrels})
-    _describe(queries_made, make_source(project), metadata or {})
+    _describe(queries_made, make_source(project), metadata or {}, context or {})
     draft = _rated(project, snapshot, qrels, ratings) if ratings else judged(project, snapshot, qrels)
     version = _version(project, snapshot, draft, test_share, state)
     scene = Scene(project, snapshot, version)
@@ -85,12 +89,19 @@ def make_scene(
     return scene
 
 
-def _describe(queries: list[Query], source: Source, metadata: Mapping[str, Mapping[str, str]]) -> None:
+def _describe(
+    queries: list[Query],
+    source: Source,
+    metadata: Mapping[str, Mapping[str, str]],
+    context: Mapping[str, Mapping[str, str]],
+) -> None:
     """Give the queries a permitted source and domains in turn."""
     for number, query in enumerate(sorted(queries, key=lambda query: query.outside_id)):
         query.source, query.domain = source, DOMAINS[number % len(DOMAINS)]
         query.metadata = dict(metadata.get(query.outside_id, {}))
-    Query.objects.bulk_update(queries, ["source", "domain", "metadata"])
+        for name, value in context.get(query.outside_id, {}).items():
+            setattr(query, name, value)
+    Query.objects.bulk_update(queries, ["source", "domain", "metadata", *CONTEXT])
 
 
 def judged(project: Project, snapshot: Snapshot, qrels: Qrels) -> JudgementDraft:

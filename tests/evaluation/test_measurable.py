@@ -10,12 +10,12 @@ from tests.evaluation.factories import ask, make_scene
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("ILD(by='type')@5", r"ILD\(by='type'\)@5 needs attributes of blocks, from a file"),
-        ("TD_nDCG(rate=0.1)", r"TD_nDCG\(rate=0.1\) needs the times of blocks and of queries, from a file each"),
+        ("TokenRecall@5", "TokenRecall@5 needs the words of returned passages: it measures runs by text"),
+        ("infAP", "infAP needs marks of what was in the pool and not judged"),
     ],
 )
 def test_a_version_is_not_scored_with_measures_of_what_it_does_not_contain(text, said):
-    there = "A version contains grades, subtopics and unanswerable queries; `karat score`"
+    there = "A version contains grades, subtopics, unanswerable queries and the metadata of passages; `karat score`"
     with pytest.raises(MeasureError, match=f"{said}.*{there}"):
         version_measures(text)
 

@@ -4,10 +4,12 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
 
 from apps.common.files.tabular import TableFile
 from apps.evaluation.actions.scoring import EvaluationRefused, request_evaluation
+from apps.evaluation.selectors.rankings import judged_of
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution import exporting
 from apps.goldsets.formats.verification import verify
@@ -16,7 +18,9 @@ from apps.judging.actions.imports import import_judgements
 from apps.judging.actions.seats import claim_seats
 from apps.judging.execution.judgement_import import read_draft
 from apps.judging.selectors.pairs import resolved_grades
+from apps.metrics.columns import Ranked
 from apps.metrics.files.reading import load_qrels
+from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.vocabulary import Vocabulary
 from apps.queries.actions.queries import create_query, edit_query
 from apps.queries.models import Query
@@ -28,6 +32,7 @@ from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
+NOTHING_RANKED = Ranked(*np.empty((2, 0), dtype=np.int64), np.empty(0))
 FACETS = [{"id": "when", "words": "When accounts are closed"}, {"id": "who", "words": "Who closes them"}]
 
 
@@ -140,6 +145,17 @@ def test_measures_of_subtopics_are_scored_where_there_are_some(version):
     assert found["alpha_nDCG@10"] == (1.0, 1), "of the query that has subtopics"
     assert found["STREC@1"] == (1.0, 1)
     assert found["nDCG@10"][1] == 2
+
+
+def test_queries_without_subtopics_have_no_value_by_them_and_the_other_measures_go_on(version):
+    """As on a split, or in a slice, of which no query has any."""
+    plain = version.queries.order_by("outside_id").last()
+    ground = judged_of(version, "dev", {plain.outside_id})
+
+    values = measure_run(parse_measures("STREC@5 alpha_nDCG@5 nDCG@5"), ground.judged, NOTHING_RANKED, range(9))
+
+    assert np.isnan(values[:, :2]).all()
+    assert values[:, 2].tolist() == [0.0]
 
 
 def test_a_version_without_subtopics_is_not_measured_by_them(bench):

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from apps.metrics.columns import judged_columns, ranked_columns
+from apps.metrics.columns import Attribute, Attributes, BlockAttributes, QueryAttributes, judged_columns, ranked_columns
 from apps.metrics.measures.diversity import mean_distance, word_set
-from apps.metrics.measures.measure_input import Attribute, Attributes, BlockAttributes, QueryAttributes
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import measure_run, needs_of, parse_measures, refuse_unmet
+from apps.metrics.scoring import unknown_values
 from apps.metrics.vocabulary import Vocabulary
 from tests.metrics.oracle import facet_row, facet_values, values
 
@@ -170,6 +170,10 @@ def with_attributes(
     measures, *, grades=None, types="ggl", born=None, asked=(10.0,), domains=("news",), values=("g", "l", "w")
 ):
     """Values of one query whose run ranks blocks a to d; `types` and `born` are of a, b, c, in that order."""
+    return measure_run(parse_measures(measures), *scene_of(grades, types, born, asked, domains, values))[0].tolist()
+
+
+def scene_of(grades=None, types="ggl", born=None, asked=(10.0,), domains=("news",), values=("g", "l", "w")):
     blocks = Vocabulary()
     judged = judged_columns([("q", block, grade) for block, grade in (grades or {"a": 1}).items()], blocks)
     ranked, _ = ranked_columns([("q", block, score) for block, score in LIST["q"].items()], judged.queries, blocks)
@@ -177,11 +181,11 @@ def with_attributes(
     codes, times = np.full(len(blocks), -1), np.full(len(blocks), np.nan)
     codes[places] = [("g", "l", "w").index(letter) for letter in types]
     times[places] = born or (0.0, 0.0, 0.0)
-    attributes = Attributes(
-        BlockAttributes({"type": Attribute(codes, values)}, times),
+    judged.attributes = Attributes(
+        BlockAttributes({"type": Attribute(codes, values)}, lambda: times),
         QueryAttributes(np.array(asked), domains),
     )
-    return measure_run(parse_measures(measures), judged, ranked, list(blocks), attributes)[0].tolist()
+    return judged, ranked, list(blocks)
 
 
 def test_diversity_is_the_share_of_pairs_that_differ_and_coverage_that_of_all_values():
@@ -210,16 +214,38 @@ def test_one_block_has_no_pair_to_distinguish():
     assert np.isnan(with_attributes("ILD(by='type')@1 Distance(by='type')@1")).all()
 
 
-@pytest.mark.parametrize(
-    ("measure", "said"),
-    [
-        ("ILD(by='type')@4", r"ILD\(by='type'\)@4 needs the type of every block it ranks; that of 'd'"),
-        ("CorpusCoverage(by='source')@3", "reads the attribute 'source' of blocks; those of the file: type"),
-    ],
-)
-def test_an_attribute_that_a_block_or_the_file_lacks_is_refused_and_named(measure, said):
-    with pytest.raises(MeasureError, match=said):
-        with_attributes(measure)
+@pytest.mark.parametrize("name", ["ILD", "Sources", "CorpusCoverage", "Distance"])
+def test_a_block_without_the_attribute_is_left_out(name):
+    whole, with_d = with_attributes(f"{name}(by='type')@3 {name}(by='type')@4")
+
+    assert with_d == whole
+
+
+def test_a_query_whose_blocks_have_no_attribute_has_no_value():
+    judged, ranked, ids = scene_of()
+    judged.attributes = Attributes(BlockAttributes({"type": Attribute(np.array([], dtype=np.int64), ())}))
+
+    found = measure_run(parse_measures("ILD(by='type')@4 Sources(by='type')@4"), judged, ranked, ids)
+
+    assert np.isnan(found).all()
+
+
+def test_what_is_left_out_is_counted_by_measure():
+    scene = scene_of(grades={"a": 2, "d": 1, "b": 0})
+    measures = parse_measures("ILD(by='type')@3 ILD(by='type')@4 TD_nDCG(half_life=30) nDCG@10")
+
+    found = unknown_values(measures, *scene)
+
+    assert [one[1:] for one in found] == [("type", 1, 4), ("time", 1, 2)]
+    assert [one.words for one in found] == [
+        "ILD(by='type')@4: 1 of 4 results has no type and is left out.",
+        "TD_nDCG(half_life=30.0): 1 of 2 relevant passages has no time and is left out.",
+    ]
+
+
+def test_an_attribute_that_the_file_lacks_is_refused_and_named():
+    with pytest.raises(MeasureError, match="reads the attribute 'source' of blocks; those that there are: type"):
+        with_attributes("CorpusCoverage(by='source')@3")
 
 
 def test_gains_fade_with_the_age_of_the_block():
@@ -230,6 +256,25 @@ def test_gains_fade_with_the_age_of_the_block():
     discounts = [1.0, 1 / math.log2(3), 0.5]
     best = sum(gain * at for gain, at in zip(sorted((a, b, c), reverse=True), discounts, strict=True))
     assert found == pytest.approx(sum(gain * at for gain, at in zip((a, b, c), discounts, strict=True)) / best)
+
+
+def test_a_half_life_halves_the_gain_and_is_the_rate_that_does():
+    """a is ten days old at the time of the query, and gains half of its grade, as b does, which is new."""
+    options = {"grades": {"a": 2, "b": 1}, "born": (0.0, 10.0, 0.0)}
+    half, rate = with_attributes(f"TD_nDCG(half_life=10)@2 TD_nDCG(rate={math.log(2) / 10!r})@2", **options)
+
+    assert half == pytest.approx(1.0)
+    assert half == rate
+
+
+def test_a_relevant_block_without_a_time_is_left_out_of_the_ranking_and_the_ideal_one():
+    some, without = (
+        with_attributes("TD_nDCG(rate=0.1)@4", grades=grades, born=(0.0, 9.0, 3.0))
+        for grades in ({"a": 1, "b": 2, "d": 3}, {"a": 1, "b": 2})
+    )
+
+    assert some == without
+    assert np.isnan(with_attributes("TD_nDCG(rate=0.1)@4", grades={"d": 1})).all()
 
 
 def test_a_domain_fades_at_its_own_rate():
@@ -244,7 +289,6 @@ def test_a_domain_fades_at_its_own_rate():
     ("options", "said"),
     [
         ({"asked": (math.nan,)}, "needs the time of every query; that of 'q' is not known"),
-        ({"grades": {"d": 1}}, "needs the time of every relevant block; that of 'd' is not known"),
         ({"domains": ("sport",)}, "names no rate for query 'q', which has the domain 'sport'"),
         ({"domains": ("",)}, "names no rate for query 'q', which has no domain"),
     ],

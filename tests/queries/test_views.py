@@ -34,7 +34,7 @@ def test_an_empty_project_says_what_to_do(client):
     assert "No queries and no Q&amp;As yet" in page(client, "balance", project.slug).text
 
 
-@pytest.mark.parametrize(("name", "statements"), [("list", 9), ("sources", 7)])
+@pytest.mark.parametrize(("name", "statements"), [("list", 8), ("sources", 7)])
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_list_takes_as_many_statements_for_one_and_three(client, name, statements, count, django_assert_num_queries):
     project = make_project()
@@ -238,7 +238,7 @@ def test_a_preview_takes_as_many_statements_for_one_and_twelve(client, count, dj
         make_query(project, tags=["a"])
     signed_in(client, project)
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         press(client, project, "all", step="preview", domain="doors", add_tags="b")
 
 

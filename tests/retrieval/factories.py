@@ -29,13 +29,21 @@ QUESTIONS = {"Q01": "red key", "Q02": "green window", "Q03": "zebra"}
 
 
 def make_snapshot(
-    project: Project, texts: Mapping[str, str] = TEXTS, name: str = "Spring", documents: Mapping[str, str] | None = None
+    project: Project,
+    texts: Mapping[str, str] = TEXTS,
+    name: str = "Spring",
+    documents: Mapping[str, str] | None = None,
+    metadata: Mapping[str, Mapping[str, object]] | None = None,
 ) -> Snapshot:
-    """A frozen snapshot of a new corpus, one block a text, no titles; of one document unless `documents` names more."""
+    """A frozen snapshot of a new corpus, one block a text, no titles; of one document unless `documents` names more.
+
+    `metadata` is that of some blocks.
+    """
     corpus = make_corpus(project, {})
     lines = [
         json.dumps(
             {"block_id": block_id, "document_id": (documents or {}).get(block_id, "doc"), "title": "", "text": text}
+            | ({"metadata": metadata[block_id]} if metadata and block_id in metadata else {})
         )
         for block_id, text in texts.items()
     ]

@@ -69,7 +69,7 @@ def snapshot(project):
 def returning_passages(project, snapshot, passages=OWN) -> Run:
     """A complete run that returned these passages for Q01."""
     system = project.systems.first() or make_system(project)
-    run = add_run(system, snapshot, 10, "", "", "", lead_of(project), AT, returns=Returns.PASSAGES)
+    run = add_run(system, snapshot, 10, actor=lead_of(project), at=AT, returns=Returns.PASSAGES)
     query = Query.objects.get(project=project, outside_id="Q01")
     Ranking.objects.create(run=run, query=query, packed=b"", length=len(passages), passages=as_stored(passages))
     return complete_run(run, actor=lead_of(project), at=AT)
@@ -142,7 +142,7 @@ def test_the_digest_of_a_run_covers_its_passages(project, snapshot):
 )
 def test_a_ranking_that_does_not_fit_its_run_is_refused(project, returns, packed, passages):
     snapshot = make_snapshot(project)
-    run = add_run(make_system(project), snapshot, 10, "", "", "", lead_of(project), AT, returns=returns)
+    run = add_run(make_system(project), snapshot, 10, actor=lead_of(project), at=AT, returns=returns)
     query = Query.objects.get(project=project, outside_id="Q01")
 
     with pytest.raises(IntegrityError, match="blocks, packed, or passages"), transaction.atomic():
@@ -151,7 +151,7 @@ def test_a_ranking_that_does_not_fit_its_run_is_refused(project, returns, packed
 
 def test_what_a_run_returns_is_one_of_two_and_fixed(project):
     snapshot = make_snapshot(project)
-    run = add_run(make_system(project), snapshot, 10, "", "", "", lead_of(project), AT)
+    run = add_run(make_system(project), snapshot, 10, actor=lead_of(project), at=AT)
 
     with pytest.raises(IntegrityError, match="fixed from the start"), transaction.atomic():
         Run.objects.update(returns=Returns.PASSAGES)

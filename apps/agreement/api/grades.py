@@ -133,12 +133,30 @@ class QuestionOut(serializers.Serializer):
     kappa = CoefficientSerializer()
 
 
+class SubtopicOut(serializers.Serializer):
+    """Agreement whether passages answer a subtopic; `answered` of the judgements that were `asked` name it."""
+
+    query_id = serializers.CharField(source="query")
+    facet = serializers.CharField()
+    kappa = CoefficientSerializer()
+    answered = serializers.IntegerField()
+    asked = serializers.IntegerField()
+
+
+class SubtopicsOut(serializers.Serializer):
+    """All subtopics together (null: nobody was asked twice), and one by one."""
+
+    pooled = CoefficientSerializer(allow_null=True)
+    subtopics = SubtopicOut(many=True, source="rows")
+
+
 class AgreementSerializer(serializers.Serializer):
     """Agreement of the whole project. `grades` is Krippendorff's ordinal α, `coefficients` has all others too."""
 
     pairs_judged_twice = serializers.IntegerField()
     grades = CoefficientSerializer()
     coefficients = CoefficientSerializer(many=True)
+    subtopics = SubtopicsOut()
     verdicts = CoefficientSerializer()
     questions = QuestionOut(many=True)
 
@@ -174,12 +192,14 @@ class AgreementView(VersionsAPIView):
 
     @extend_schema(responses=AgreementSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        grades = overview_of(self.project, selected_rounds(request, self.member).rounds)
+        rounds = selected_rounds(request, self.member).rounds
+        grades = overview_of(self.project, rounds)
         verdicts = agreement.verdict_agreement(self.project)
         facts = {
             "pairs_judged_twice": grades.shared,
             "grades": grades.alpha,
             "coefficients": grades.coefficients,
+            "subtopics": agreement.subtopic_agreement(self.project, rounds),
             "verdicts": verdicts.kappa,
             "questions": verdicts.questions,
         }

@@ -1,6 +1,6 @@
 """Agreement as a whole with its charts: the overview, and the confusion matrix of two annotators."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -26,11 +26,13 @@ from apps.agreement.presenters import (
 )
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import Overview, overview_of
-from apps.agreement.selectors.grade_cache import ratings_in
+from apps.agreement.selectors.grade_cache import cached, ratings_in
 from apps.calibration import rules
 from apps.common.drawing.charts import plot, svg
 from apps.common.drawing.svg import DrawnEstimate, Scale, clip, plain, scale, tag, text, ticks, title
+from apps.common.files.csvsafe import csv_lines
 from apps.common.text.wording import interval, number
+from apps.judging.models import Round
 from apps.metrics.agreement.pairs import cohen_kappa, kappa_of_maximum, pair_gwet_ac
 from apps.metrics.agreement.ratings import Ratings, alpha_of_two, pair_agreement
 from apps.metrics.agreement.results import ACCEPTABLE, TOO_NOISY, Coefficient
@@ -178,12 +180,36 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
         **frame(member, "overview", selected),
         "grades": grades,
         **_grades(grades, names),
+        "subtopics": subtopics_in(project, selected.shown),
         "verdicts": verdicts,
         "verdict_chart": coefficient_chart("Agreement of reviewers", _verdict_estimates(verdicts)),
         "received": [(names[row.person], row.rate) for row in received],
         "given": [(names[row.person], row.rate) for row in given],
     }
     return render(request, "agreement/overview.html", context)
+
+
+def subtopics_in(project: Project, rounds: Sequence[Round]) -> agreement.SubtopicsAgreement:
+    return cached(project, rounds, "subtopics", lambda: agreement.subtopic_agreement(project, rounds))
+
+
+@require_safe
+@member_view()
+@grades_page("overview")
+def subtopics_file(request: HttpRequest, project: Project) -> HttpResponse:
+    """Agreement on each subtopic as CSV."""
+    found = subtopics_in(project, selected_rounds(request, member_of(request)).shown)
+    answer = HttpResponse(csv_lines(_subtopic_rows(found)), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = 'attachment; filename="subtopics.csv"'
+    return answer
+
+
+def _subtopic_rows(found: agreement.SubtopicsAgreement) -> Iterator[list[object]]:
+    yield ["query", "facet", "words", "kappa", "low", "high", "passages", "answered", "asked", "reason"]
+    for row in found.rows:
+        low, high = row.kappa.interval or (None, None)
+        figures = [row.kappa.value, low, high, row.kappa.n, row.answered, row.asked]
+        yield [row.query, row.facet, row.words, *figures, row.kappa.reason]
 
 
 def _grades(grades: Overview, names: dict[int, str]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from apps.judging.selectors.progress import known_rounds
 from apps.metrics.agreement.multi_rater import fleiss_kappa
 from apps.metrics.agreement.ratings import PairAgreement, Rate, Ratings, alpha_of, pairs_of, ratings_from
 from apps.metrics.agreement.results import Coefficient
+from apps.queries.models import Query
 from apps.review.enums import RateSide
 from apps.review.selectors import tracking
 
@@ -195,6 +196,56 @@ def verdict_agreement(project: Project) -> VerdictAgreement:
         received=_rates(rates.side_rates(project, RateSide.AUTHOR)),
         given=_rates(rates.side_rates(project, RateSide.REVIEWER)),
     )
+
+
+class SubtopicAgreement(NamedTuple):
+    """How far judges agree whether passages answer one subtopic; over the passages that two or more were asked about.
+
+    `answered` counts the judgements that name it, of `asked`.
+    """
+
+    query: str
+    facet: str
+    words: str
+    kappa: Coefficient
+    answered: int
+    asked: int
+
+
+class SubtopicsAgreement(NamedTuple):
+    """All subtopics together, with intervals over queries, and one by one; None where nobody was asked twice."""
+
+    pooled: Coefficient | None
+    rows: list[SubtopicAgreement]
+
+
+def subtopic_agreement(project: Project, rounds: Iterable[Round] | None = None) -> SubtopicsAgreement:
+    """Fleiss' κ of each subtopic and of all, by query and subtopic in their order."""
+    chosen: dict[tuple[int, int], dict[int, list[str]]] = {}
+    rows = live_grades(project, rounds).filter(facets__isnull=False)
+    columns = ("entry__query_id", "entry__version_id", "annotator_id", "facets")
+    for query, version, person, facets in rows.values_list(*columns).iterator(chunk_size=2_000):
+        chosen.setdefault((query, version), {})[person] = facets
+    twice: dict[int, list[list[list[str]]]] = {}
+    for (query, _), answers in chosen.items():
+        if len(answers) > 1:
+            twice.setdefault(query, []).append(list(answers.values()))
+    queries = Query.objects.filter(pk__in=twice).exclude(facets=[]).order_by("outside_id")
+    found: list[SubtopicAgreement] = []
+    tables, clusters = [], []
+    for query in queries:
+        for facet in query.facets:
+            named = [[facet["id"] in answer for answer in answers] for answers in twice[query.pk]]
+            table = np.array([[len(row) - sum(row), sum(row)] for row in named], dtype=np.int64)
+            answered, asked = int(table[:, 1].sum()), int(table.sum())
+            found.append(
+                SubtopicAgreement(query.outside_id, facet["id"], facet["words"], fleiss_kappa(table), answered, asked)
+            )
+            tables.append(table)
+            clusters.append(np.full(len(table), query.pk, dtype=np.int64))
+    if not found:
+        return SubtopicsAgreement(None, [])
+    return SubtopicsAgreement(fleiss_kappa(np.concatenate(tables), clusters=np.concatenate(clusters)), found)
 
 
 def questions_of(meetings: Iterable[tracking.Meeting]) -> list[QuestionAgreement]:

@@ -40,8 +40,9 @@ from apps.metrics.agreement.ratings import (
 )
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.estimate import Estimate
+from apps.queries.core.strata import STRATA
 from apps.queries.models import Query
-from apps.queries.selectors import STRATA
+from apps.queries.selectors import stratum_values
 
 SHOWN = 30
 COSTLY = 10
@@ -238,8 +239,7 @@ def _values_of_queries(project: Project, by: str) -> dict[int, Label]:
     queries = Query.objects.filter(project=project)
     if by == QUERY:
         return {pk: Label(pk, name) for pk, name in queries.values_list("pk", "outside_id")}
-    field = "source__name" if by == "source" else by
-    return {pk: Label(value or "", value or NO_VALUE) for pk, value in queries.values_list("pk", field)}
+    return {pk: Label(value or "", value or NO_VALUE) for pk, value in stratum_values(queries, by).items()}
 
 
 def _weeks_of_items(dated: Dated) -> NDArray[np.int32]:

@@ -22,6 +22,7 @@ from apps.goldsets.formats.verification import PUBLIC, NotAnExport, verify
 from apps.metrics.columns import Judged, facets_in, judged_columns
 from apps.metrics.expected.rules import Question, Returned
 from apps.metrics.vocabulary import Vocabulary
+from apps.queries.core.strata import STRATA, label_of
 from apps.triples.formats.entry import Entry
 
 
@@ -52,9 +53,6 @@ class ReleaseFiles:
     def table(self, name: str) -> TableFile:
         """The file for readers of tables; errors name it with the folder."""
         return TableFile(str(self.path / name), io.BytesIO(self.text(name).encode()))
-
-
-STRATA = ("domain", "query_type", "difficulty", "source")
 
 
 class ReleasedQuery(NamedTuple):
@@ -293,7 +291,7 @@ def _from_jsonl(files: ReleaseFiles) -> tuple[list[ReleasedQuery], list[Grade]]:
     queries, grades = [], []
     for number, line in files.lines("jsonl/queries.jsonl"):
         row = _object(files, "jsonl/queries.jsonl", number, line, "query_id", "text")
-        fields = {key: str(row.get(key) or "") for key in STRATA}
+        fields = {key: label_of(row, key) for key in STRATA}
         about = row.get("metadata") or {}
         facets = tuple(str(facet["id"]) for facet in row.get("facets") or ())
         named = str(row["query_id"]), str(row["text"]), str(about.get("split") or "")

@@ -9,7 +9,7 @@ import numpy as np
 
 from apps.cli.evaluate.answers import SystemAnswer
 from apps.cli.evaluate.by_text import ReleaseTexts, TextRun
-from apps.cli.evaluate.released import STRATA, ReleaseSplit
+from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.score.scoring import TripleGround
 from apps.cli.score.triples import by_question, kind_divisions, names_of, with_facts
 from apps.gates.core.decisions import (
@@ -42,6 +42,7 @@ from apps.metrics.scoring import queries_with_relevant, score_run
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Division
 from apps.metrics.vocabulary import Vocabulary
+from apps.queries.core.strata import STRATA
 
 Fields = Mapping[str, str]
 

@@ -9,7 +9,7 @@ from itertools import compress
 from typing import NamedTuple
 
 from apps.common.files.linefiles import name_of
-from apps.metrics.columns import Ints, Judged
+from apps.metrics.columns import Attributes, Ints, Judged
 from apps.metrics.expected.hits import find_hits
 from apps.metrics.expected.measures import measure_hits
 from apps.metrics.expected.rules import HitRule, Question, Returned
@@ -24,7 +24,6 @@ from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_qrels, load_run, missing_of
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
 from apps.metrics.measures.entries import FACETS, GRADES, POOLED, UNANSWERABLE, WORDS, Measure
-from apps.metrics.measures.measure_input import Attributes
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import named_measures, needs_of, refuse_unmet
 from apps.metrics.scorecard import (
@@ -33,7 +32,7 @@ from apps.metrics.scorecard import (
     ScoredRun,
     with_distinct_tags,
 )
-from apps.metrics.scoring import RunScores, queries_with_relevant, score_run
+from apps.metrics.scoring import RunScores, queries_with_relevant, score_run, unknown_values
 from apps.metrics.statistics.significance import summaries, weighted_summaries
 from apps.metrics.statistics.strata import Division
 from apps.metrics.vocabulary import Vocabulary
@@ -95,7 +94,6 @@ class ScoringGround(NamedTuple):
     measures: dict[str, Measure]
     judged: Judged
     blocks: Vocabulary | None
-    attributes: Attributes
     divisions: tuple[Division, ...]
     stratified: Division | None
 
@@ -116,7 +114,7 @@ def scorecard_of(args: argparse.Namespace) -> Scorecard:
         refuse_unmet(_named_only(ground.measures, WORDS), {GRADES}, BY_RESULTS)
         known = {UNANSWERABLE} if args.unanswerable else set()
         refuse_unmet(_named_only(ground.measures, UNANSWERABLE), {GRADES} | known, NO_UNANSWERABLE)
-        given = ground.attributes.given | {GRADES, POOLED, FACETS} | known
+        given = ground.judged.attributes.given | {GRADES, POOLED, FACETS} | known
         refuse_unmet(ground.measures.values(), given, MISSING_FILE)
         runs = [_scored(path, ground, args) for path in paths]
     runs = with_distinct_tags(runs, paths)
@@ -197,7 +195,7 @@ def ground_of(args: argparse.Namespace, numbers: Vocabulary | None = None) -> Sc
         print(f"{name_of(args.qrels)}: {remark}", file=sys.stderr)
     if args.unanswerable:
         judged = load_unanswerable(args.unanswerable, judged)
-    attributes = Attributes(
+    judged.attributes = Attributes(
         load_block_attributes(args.blocks, blocks) if args.blocks and blocks is not None else None,
         load_query_attributes(args.query_attributes, judged.queries) if args.query_attributes else None,
     )
@@ -209,7 +207,7 @@ def ground_of(args: argparse.Namespace, numbers: Vocabulary | None = None) -> Sc
         if unjudged:
             was = "was" if unjudged == 1 else "were"
             print(f"{name_of(args.by)}: {unjudged:,} of its queries {was} never judged.", file=sys.stderr)
-    return ScoringGround(measures, judged, blocks, attributes, divisions, _stratified(args, divisions))
+    return ScoringGround(measures, judged, blocks, divisions, _stratified(args, divisions))
 
 
 def _stratified(args: argparse.Namespace, divisions: Sequence[Division]) -> Division | None:
@@ -233,7 +231,6 @@ def _scored(path: str, ground: ScoringGround, args: argparse.Namespace) -> Score
         file.ids,
         confidence=args.confidence,
         with_intervals=args.with_intervals,
-        attributes=ground.attributes,
         strata=ground.within,
         with_bounds=args.bounds,
         rel=args.rel_level,
@@ -243,6 +240,7 @@ def _scored(path: str, ground: ScoringGround, args: argparse.Namespace) -> Score
         *remarks_on_file(file, judged, missing),
         *remarks_on_judged(scores.judged_at_10),
         *remarks_on_depth(ground.measures, file.ranked),
+        *(one.words for one in unknown_values(ground.measures.values(), judged, file.ranked, file.ids)),
     ]:
         print(f"{file.path}: {remark}", file=sys.stderr)
     return ScoredRun(file.tag, scores, missing)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from apps.cli.score.scoring import TripleGround, weighted_card
 from apps.common.errors import InputError
+from apps.common.files.anytable import in_utf8
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, read_jsonl
@@ -263,14 +264,14 @@ def names_of(questions: Sequence[Question]) -> dict[str, list[str]]:
 def opened(path: str) -> Iterator[TableFile]:
     """The file at this path, `-` being standard input. Raises InputError where it cannot be read."""
     if path == "-":
-        yield TableFile(name_of(path), io.BytesIO(sys.stdin.buffer.read()))
+        yield in_utf8(TableFile(name_of(path), io.BytesIO(sys.stdin.buffer.read())))
         return
     with ExitStack() as stack:
         try:
             stream = stack.enter_context(Path(path).open("rb"))
         except OSError as error:
             raise InputError(path, None, "", "", f"cannot be read: {error.strerror}.") from error
-        yield TableFile(name_of(path), stream)
+        yield in_utf8(TableFile(name_of(path), stream))
 
 
 WITHOUT_CORPUS = "Name the passages with --corpus corpus.jsonl, or measure with --hit block."

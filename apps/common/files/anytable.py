@@ -10,14 +10,16 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, dropwhile, islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from apps.common.files.csvsafe import restore_cell
-from apps.common.files.faults import ErrorList
+from apps.common.files.faults import ErrorList, shown
 from apps.common.files.filekinds import encoding_of, name_of, not_text
-from apps.common.files.json_tables import bare_rows, is_json, json_rows
+from apps.common.files.json_tables import bare_rows, is_json, json_line_in, json_rows
+from apps.common.files.linefiles import HALF_WIDE
 from apps.common.files.parquet import MAGIC, is_parquet, read_parquet
 from apps.common.files.tabular import TableFile, read_rows
 from apps.common.files.workbooks import is_workbook, knows_scripts, read_sheet
@@ -28,11 +30,14 @@ ONE_COLUMN = "\x1f"
 QUOTES = ('"', "'")
 _REMARK, _REMARK_ALONE = re.compile(r"#\s*\w"), re.compile(r"#\s+\w")
 """How a remark begins in a row of a table, and where each row is one cell."""
+_LINE = re.compile(r"\s*:?-{3,}:?(?:\+-+)*\s*\Z")
+"""A cell of the line below the headings, in tables of Markdown and of programs for databases."""
 HEAD_BYTES = 1_024
 SNIFF_BYTES = 64 * 1024
 SNIFF_ROWS = 40
 HEAD_ROWS = 10
 LETTERED = "Column"
+ABOVE = "A row above the headings is not read: {}."
 PARQUET, JSON = "Parquet", "JSON"
 MOST_ROWS = 1_000_000
 MOST_CELL = 100_000
@@ -83,9 +88,12 @@ def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "", has_hea
     else:
         names, name, notes = [], "", []
         source, rows, how = _text_rows(source)
-    first, rest = _from_headings(source, rows) if has_headings else _lettered(source, rows)
+    first, rest, above = _from_headings(source, rows) if has_headings else (*_lettered(source, rows), [])
+    notes += [ABOVE.format(shown(" ".join(filter(None, cells)))) for cells in above]
     below = list(islice(rest, HEAD_ROWS))
     headings, rest = _headings(source, first, below), chain(below, rest)
+    if has_headings:
+        rest = _once(source, first[1], rest, errors)
     fitted = _of_length(source, headings, _fitted(source, headings, rest, errors), errors)
     return Table(how, headings, fitted, names, name, first[0], notes=notes, is_named=how == PARQUET)
 
@@ -122,18 +130,38 @@ def separator_of(text: str) -> tuple[str, str]:
 
 
 def _fit(text: str, separator: str, quote: str) -> float:
-    """The share of rows that have the commonest number of cells, plus a little for more cells; 0 for one column."""
-    if quote == "'" and not text.lstrip("\ufeff").startswith("'") and f"{separator}'" not in text:
+    """The share of rows that have the commonest number of cells, plus a little for more cells; 0 for one column.
+
+    Single quotes are meant where the text begins with one, and nothing breaks.
+    """
+    begins_so = text.lstrip("\ufeff").startswith(quote)
+    if quote == "'" and not (begins_so or f"{separator}'" in text):
         return 0
-    lines = io.StringIO(text, newline="")
-    try:
-        found = csv.reader(lines, delimiter=separator, quotechar=quote, strict=True)
-        rows = [row for row in islice(found, SNIFF_ROWS) if row]
-    except csv.Error:
+    if quote == "'" and _is_broken(text, separator, quote):
         return 0
+    rows = list(islice(_rows_before_fault(text, separator, quote), SNIFF_ROWS))
     counts = Counter(map(len, rows))
     width, alike = max(counts.items(), key=lambda pair: (pair[1], pair[0])) if counts else (1, 0)
-    return alike / len(rows) + min(width, 50) / 1_000 if width > 1 else 0
+    return alike / len(rows) + min(width, 50) / 1_000 + begins_so / 10_000 if width > 1 else 0
+
+
+def _is_broken(text: str, separator: str, quote: str) -> bool:
+    try:
+        list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote, strict=True))
+    except csv.Error:
+        return True
+    return False
+
+
+def _rows_before_fault(text: str, separator: str, quote: str) -> Iterator[list[str]]:
+    """The rows up to where the quoting is broken, without empty cells at their ends."""
+    found = csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote, strict=True)
+    with suppress(csv.Error):
+        for row in found:
+            while len(row) > 1 and not row[-1].strip() and any(map(str.strip, row)):
+                row.pop()
+            if row:
+                yield row
 
 
 def _text_rows(source: TableFile) -> tuple[TableFile, Iterator[Row], str]:
@@ -150,6 +178,9 @@ def _text_rows(source: TableFile) -> tuple[TableFile, Iterator[Row], str]:
     head = source.head(SNIFF_BYTES)
     whole = head[: head.rfind(b"\n") + 1] if len(head) == SNIFF_BYTES else head
     text = whole.decode(source.encoding, errors="replace").removeprefix("\ufeff")
+    if number := json_line_in(text):
+        message = "is JSON, and the file does not begin so: leave out what stands before it"
+        raise source.error(number, "", text.split("\n")[number - 1], message)
     separator, quote = separator_of(text)
     how = f"a table separated by {SEPARATORS[separator]}" if separator in SEPARATORS else "a table of one column"
     if encoding != "utf-8":
@@ -176,12 +207,15 @@ def _narrowed(source: TableFile, encoding: str) -> TableFile:
     try:
         text = data.decode("utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else encoding)
     except UnicodeDecodeError as error:
-        raise source.error(None, "", "", "the file is damaged: it begins as UTF-16 and does not go on so") from error
+        raise source.error(None, "", "", HALF_WIDE) from error
     return TableFile(source.name, io.BytesIO(text.encode()), source.caps)
 
 
-def _from_headings(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterator[Row]]:
-    """The row of headings and the rows below it. Rows wider than most, with commas in a note say, do not count."""
+def _from_headings(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterator[Row], list[list[str]]]:
+    """The row of headings, the rows below it, and the cells of those above it.
+
+    Rows wider than most, with commas in a note say, do not count.
+    """
     head = list(islice(((number, cells) for number, cells in rows if any(map(str.strip, cells))), HEAD_ROWS))
     if not head:
         raise source.error(None, "", "", "the table is empty")
@@ -190,7 +224,7 @@ def _from_headings(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterato
     width = max(widths, key=lambda width: (widths[width], width))
     most = max(count for count, (_, cells) in zip(filled, head, strict=True) if len(cells) <= width)
     place = next(place for place, count in enumerate(filled) if count >= min(most, max(2, most - 1)))
-    return head[place], chain(head[place + 1 :], rows)
+    return head[place], chain(head[place + 1 :], rows), [cells for _, cells in head[:place]]
 
 
 def _lettered(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterator[Row]]:
@@ -243,6 +277,18 @@ def _fitted(source: TableFile, headings: list[str], rows: Iterator[Row], errors:
             errors.add(source.error(number, "", beyond, message))
             continue
         yield number, [*map(restore_cell, cells[:width]), *[""] * (width - len(cells))]
+
+
+def _once(source: TableFile, first: list[str], rows: Iterator[Row], errors: ErrorList) -> Iterator[Row]:
+    """The rows without those that are the headings again, as where two files were joined, or draw a line."""
+    for number, cells in rows:
+        again = sum(bool(cell.strip()) and cell == heading for cell, heading in zip(cells, first, strict=False))
+        if again > 1 or cells == first:
+            errors.warn(source.error(number, "", cells[0], "repeats the headings"))
+        elif all(map(_LINE.match, filter(str.strip, cells))):
+            errors.warn(source.error(number, "", cells[0], "draws a line"))
+        else:
+            yield number, cells
 
 
 def _of_length(source: TableFile, headings: list[str], rows: Iterable[Row], errors: ErrorList) -> Iterator[Row]:

@@ -8,7 +8,7 @@ in front, even if it already has some, so that removing one restores it exactly.
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 BYTE_ORDER_MARK = "\ufeff"
 """Without it Excel reads UTF-8 as Windows letters: Ö becomes Ã–."""
@@ -56,11 +56,20 @@ class _Echo:
 
 def csv_lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
     """The rows as the lines of a CSV that people download, headings first; numbers are written as numbers."""
-    line = csv.writer(_Echo(), lineterminator="\r\n").writerow
     mark = BYTE_ORDER_MARK
-    for row in rows:
-        yield mark + line([text_cell(cell) if isinstance(cell, str) else cell for cell in row])
+    for line in _lines(rows, text_cell):
+        yield mark + line
         mark = ""
+
+
+def plain_csv_lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    """The same for programs: without the mark, and with an apostrophe only where a cell would run."""
+    return _lines(rows, safe_cell)
+
+
+def _lines(rows: Iterable[Iterable[object]], as_cell: Callable[[str], str]) -> Iterator[str]:
+    line = csv.writer(_Echo(), lineterminator="\r\n").writerow
+    return (line([as_cell(cell) if isinstance(cell, str) else cell for cell in row]) for row in rows)
 
 
 def workbook_cell(text: str) -> str:

@@ -26,7 +26,7 @@ def encoding_of(blocks: Iterable[bytes]) -> str:
     decoder = codecs.getincrementaldecoder("utf-8")()
     sample, is_utf8 = b"", True
     for place, block in enumerate(blocks):
-        if place == 0 and (marked := _marked(block)):
+        if place == 0 and (marked := marked_encoding(block)):
             return marked
         if len(sample) < SAMPLE_BYTES and not block.isascii():
             sample += b"\n".join(line for line in block.split(b"\n") if not line.isascii())[:SAMPLE_BYTES]
@@ -57,7 +57,8 @@ def guessed(sample: bytes) -> str:
     return best.encoding if best else "cp1252"
 
 
-def _marked(head: bytes) -> str:
+def marked_encoding(head: bytes) -> str:
+    """The encoding that the first bytes give away, by a byte order mark or as UTF-16 without one; "" for none."""
     for mark, encoding in MARKS:
         if head.startswith(mark):
             return encoding

@@ -16,8 +16,9 @@ from apps.common.files.tabular import TableFile, read_jsonl
 
 SPACE = " \t\r\n"
 NOT_JSON = "this is not JSON, or it is cut off"
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|["\[\]{}]', re.DOTALL)
-"""A whole text, a bracket, or the quote of a text that does not end in what was read so far."""
+OPENING = {"}": "{", "]": "["}
+_TOKEN = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|["\[\]{}]')
+"""A whole text, a bracket, or the quote of a text that does not end in what was read so far, or in its line."""
 
 
 def read_list(source: TableFile, errors: ErrorList, *, field: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
@@ -46,11 +47,17 @@ class _Scan:
     def __init__(self, source: TableFile, field: str) -> None:
         self.source = source
         self.field = field
-        self.depth = 0
+        self.opened = ""
+        """The brackets that are open."""
+        self.is_over = False
         self.inside = 0
         """The depth of the objects of the list while it is open, else 0."""
         self.named = ""
         self.done = 0
+
+    @property
+    def depth(self) -> int:
+        return len(self.opened)
 
     def objects(self) -> Iterator[str]:
         text, place, kept = "", 0, 0
@@ -61,6 +68,8 @@ class _Scan:
                     raise self._error(f"the record is longer than {self.source.caps.line_bytes:,} bytes")
                 for token in _TOKEN.finditer(text, place):
                     if token.group() == '"':
+                        if "\n" in text[token.start() :]:
+                            raise self._error(f"{NOT_JSON}: a quotation mark is not closed in its line")
                         break
                     place = token.end()
                     if self._closes(text, kept, token):
@@ -75,16 +84,19 @@ class _Scan:
     def _closes(self, text: str, kept: int, token: re.Match[str]) -> bool:
         """Take one token into account; whether it ends an object of the list."""
         mark = token.group()
+        if self.is_over:
+            raise self._error(NOT_JSON)
         if mark in "{[":
-            self.depth += 1
+            self.opened += mark
             if self.inside and self.depth == self.inside:
-                self._refuse_between(text[kept : token.start()], mark)
+                self._refuse_between(text[kept : token.start()], mark, comma="," if self.done else "")
             elif not self.inside and mark == "[" and self._is_list():
                 self.inside = self.depth + 1
         elif mark in "}]":
-            self.depth -= 1
-            if self.depth < 0:
+            if self.opened[-1:] != OPENING[mark]:
                 raise self._error(NOT_JSON)
+            self.opened = self.opened[:-1]
+            self.is_over = not self.opened
             if self.inside and self.depth == self.inside - 1:
                 return True
             if self.inside and self.depth < self.inside - 1:
@@ -101,9 +113,9 @@ class _Scan:
             return False
         return self.depth == 1 if not self.field else self.depth == 2 and self.named == self.field
 
-    def _refuse_between(self, between: str, mark: str) -> None:
-        """Refuse what is neither space nor a comma beside the objects of the list."""
-        if mark != "{" or between.strip(SPACE) not in {"", ","}:
+    def _refuse_between(self, between: str, mark: str, comma: str | None = None) -> None:
+        """Refuse what is neither space nor the comma between two objects of the list; one may stand at its end."""
+        if mark != "{" or between.strip(SPACE) not in ({"", ","} if comma is None else {comma}):
             raise self._error("the list has a value that is no object")
 
     def _texts(self) -> Generator[str]:

@@ -8,6 +8,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from apps.common.errors import InputError
@@ -37,9 +38,16 @@ PARTS = frozenset(
 HEAD_BYTES = 256
 _BARE = re.compile(rb'\s*(?:\[\s*[^\s{\]]|\{\s*"(?:(?:columns|index)"\s*:\s*\[|data"\s*:\s*\[\s*\[))')
 """How lists of rows begin, and `orient="split"` of pandas."""
-_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>(?:.*</[A-Za-z][^<>]*>)?\Z|<[?!][^<>]*>\Z", re.DOTALL)
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>(?:.*</[A-Za-z][^<>]*>)?\Z|<[?!][^<>]*>\Z|<[A-Za-z][^<>]*>\s*<", re.DOTALL)
+_PIECE = re.compile(
+    r'[\[\]{},:\s]*[\[\]{}][\[\]{},:\s]*\Z|\{\s*"|"[^"]*"\s*:\s*(?:["\[{0-9-]|true|false|null)'
+    r"|-\s+\w+:(?:\s|\Z)"
+)
+"""A line of JSON on several: brackets, a field with its value, how an object begins; or how a record of YAML does."""
+_OBJECT = re.compile(r'[^\w"\']*\{\s*"[^"]*"\s*:')
 HIT_ID = "_id"
 """The id of what holds it, which is said too: `ratings _id` is no id of the request."""
+NAMELESS = "unnamed field"
 QUERY: Path = ("query",)
 PASSAGE: Path = ("passage",)
 SCORE: Path = ("score",)
@@ -49,6 +57,12 @@ RELEVANT: Path = ("relevant",)
 def is_json(source: TableFile) -> bool:
     """Whether a file is JSON, or JSON lines. The source stays at its beginning."""
     return source.head(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(STARTS)
+
+
+def json_line_in(text: str) -> int:
+    """The number of the first line that begins with an object, in a text that does not; 0 for none."""
+    lines = enumerate(text.split("\n"), 1)
+    return next((number for number, line in lines if _OBJECT.match(line)), 0)
 
 
 def first_object(source: TableFile) -> Mapping[str, Any]:
@@ -274,23 +288,30 @@ def _text(value: Any) -> str:
 
 
 def _names(paths: list[Path], deep: set[Path]) -> dict[Path, str]:
-    """A heading for each path: its last name, with those before it as far as others have the same, or it is deep."""
-    names = dict.fromkeys(paths, "")
+    """A heading for each path: its last name, with those before it as far as others have the same, or it is deep.
+
+    No two are the same: where even whole paths read alike, as a field "a b" and a field b in an a, they are numbered.
+    """
+    names = dict[Path, str]()
     depth = 1
-    while left := [path for path in paths if not names[path]]:
+    while left := [path for path in paths if path not in names]:
         least = {path: 2 if path[-1] == HIT_ID or path in deep else 1 for path in left}
-        short = [" ".join(path[-max(depth, least[path]) :]) for path in left]
+        short = [" ".join(path[-max(depth, least[path]) :]).strip() or NAMELESS for path in left]
         for path, name in zip(left, short, strict=True):
-            if (short.count(name) == 1 and name not in names.values()) or depth >= len(path):
+            if short.count(name) == 1 and name not in names.values():
                 names[path] = name
+            elif depth >= len(path):
+                taken = {*names.values(), *short}
+                others = (other for number in count(2) if (other := f"{name} {number}") not in taken)
+                names[path] = next(others) if name in names.values() else name
         depth += 1
-    return names
+    return {path: names[path] for path in paths}
 
 
 def is_code(text: str) -> bool:
     """Whether a text is an object or list of JSON or a line of markup, and so no words of a person."""
     text = text.strip().rstrip(",")
-    if _MARKUP.match(text):
+    if _MARKUP.match(text) or _PIECE.match(text):
         return True
     if not text.startswith(("{", "[")):
         return False

@@ -1,21 +1,23 @@
 """Reads files of lines as bytes, and their extent: plain, gzipped or from standard input, in chunks cut between lines.
 
-Gzip is recognised by its first bytes, `-` is standard input, and a byte order mark is dropped. Memory is bounded by a
-chunk: no line is longer than 64 KiB.
+Gzip and UTF-16 are recognised by their first bytes, `-` is standard input, and a byte order mark is dropped. Memory is
+bounded by a chunk: no line is longer than 64 KiB.
 """
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import shown
-from apps.common.files.filekinds import HEAD_BYTES, not_text
+from apps.common.files.filekinds import HEAD_BYTES, marked_encoding, not_text
 
 PIECE = 64 * 1024
 
@@ -60,6 +62,7 @@ BARE_RETURN = (
     "the line contains a carriage return (CR). Lines end in LF or CR LF; save a file whose lines end in CR alone "
     "with one of those."
 )
+HALF_WIDE = "the file is damaged: it begins as UTF-16 and does not go on so"
 CHUNK_BYTES = 1 << 19  # what is parsed from it still fits a core's cache
 
 # Limits for a file from somebody else: how far gzip may grow, and how many lines may be empty
@@ -153,6 +156,8 @@ def _chunks_in(opened: _Opened, name: str) -> Iterator[bytes]:
         yield from _cut(unpacked, name)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(name, error) from error
+    except UnicodeDecodeError as error:
+        raise InputError(name, None, "", "", f"{HALF_WIDE}.") from error
 
 
 def _cut(stream: _Opened | gzip.GzipFile, name: str) -> Iterator[bytes]:
@@ -176,14 +181,18 @@ def _cut(stream: _Opened | gzip.GzipFile, name: str) -> Iterator[bytes]:
 
 
 def _pieces(stream: _Opened | gzip.GzipFile) -> Iterator[bytes]:
-    """The bytes of a stream; the first piece is long enough to detect the file type, even from a slow pipe."""
+    """The bytes of a stream, in UTF-8 where it is text in UTF-16.
+
+    The first piece is long enough to detect the file type, even from a slow pipe.
+    """
     first = b""
     while len(first) < HEAD_BYTES and (read := stream.read(CHUNK_BYTES)):
         first += read
-    if first:
-        yield first
-    while read := stream.read(CHUNK_BYTES):
-        yield read
+    pieces = chain([first] if first else [], iter(lambda: stream.read(CHUNK_BYTES), b""))
+    if (encoding := marked_encoding(first)).startswith("utf-16"):
+        yield from (text.encode() for text in codecs.iterdecode(pieces, encoding))
+    else:
+        yield from pieces
 
 
 class _Opened:

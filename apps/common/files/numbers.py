@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from functools import lru_cache
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,3})?\Z", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}\Z", re.ASCII)
 MOST_WHOLE = 10**9
-NOTHING = frozenset({"", "nan", "null", "<na>"})
+NOTHING = frozenset({"", "nan", "null", "<na>", "na", "n/a", "#n/a"})
 
 
 @lru_cache(maxsize=1_000)
@@ -19,11 +20,13 @@ def is_nothing(written: str) -> bool:
 
 
 def number_in(written: str, *, has_commas: bool = False) -> float | None:
-    """The finite number that is written, with a decimal point or comma; None for anything else.
+    """The finite number that is written, in the digits of any script, with a decimal point or comma; else None.
 
     1,234 may be a thousand and more: it is read only where numbers are known to have decimal commas (`has_commas`).
     """
     written = written.strip()
+    if not written.isascii():
+        written = "".join(str(unicodedata.decimal(letter, letter)) for letter in written).replace("\u066b", ",")
     if not _NUMBER.match(written) or (not has_commas and _THOUSANDS.match(written)):
         return None
     number = float(written.replace(",", "."))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from apps.common.files.anytable import in_utf8
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
 
@@ -106,12 +107,13 @@ def opened(path: str | Path) -> Iterator[tuple[TableFile, str]]:
         with Path(path).open("rb") as stream:
             yield _in_memory(path, stream)
     else:
-        with open_source(path, name=str(path)) as source:
+        with open_source(path, name=str(path)) as opened_source:
+            source = in_utf8(opened_source)
             yield source, delimiter_of(source)
 
 
 def _in_memory(path: str | Path, stream: BinaryIO) -> tuple[TableFile, str]:
-    source = TableFile(name_of(path), io.BytesIO(stream.read()))
+    source = in_utf8(TableFile(name_of(path), io.BytesIO(stream.read())))
     return source, delimiter_of(source)
 
 

@@ -235,11 +235,14 @@ def read_csv(
     file would be misread. Cells that were made formula-safe on export are restored.
     """
     header: list[str] | None = None
+    first: list[str] = []
     for line, cells in read_rows(source, delimiter=delimiter):
         if header is None:
             header = _checked_header(source, line, cells, required, known)
             kept = [place for place, name in enumerate(header) if name]
-            is_whole = len(kept) == len(header)
+            is_whole, first = len(kept) == len(header), cells
+        elif cells == first:
+            errors.warn(source.error(line, "", cells[0], "the row repeats the headings and is not read"))
         elif len(cells) != len(header):
             message = f"the row has {len(cells)} cells, the header has {len(header)}"
             errors.add(source.error(line, "", cells[0], message))

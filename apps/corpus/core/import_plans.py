@@ -1,7 +1,7 @@
 """What the columns of a table can be, and the plan of an import: changes, samples, and the mistakes that stop it."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -91,15 +91,16 @@ def plain_heading(heading: str) -> str:
 
 def has_known_heading(roles: Iterable[ColumnRole], headings: Sequence[str]) -> bool:
     """Whether one of the cells of a row is a usual heading: "Key rotation" is none, though "key" is."""
-    return bool(_usual_in(roles, headings, most_words=0))
+    return bool(usual_headings(roles, headings))
 
 
-def _usual_in(roles: Iterable[ColumnRole], headings: Sequence[str], *, most_words: int) -> list[str]:
+def usual_headings(roles: Iterable[ColumnRole], headings: Sequence[str], *, most_words: int = 0) -> list[str]:
     """The cells that are usual headings, or a few words around one."""
     usual = {heading for role in roles for heading in role.headings}
+    longer = [heading for heading in usual if len(heading) > 1]  # "Q 11" is an id
 
     def has_usual(words: str) -> bool:
-        return words.count(" ") < most_words and any(f" {heading} " in f" {words} " for heading in usual)
+        return words.count(" ") < most_words and any(f" {heading} " in f" {words} " for heading in longer)
 
     return [cell for cell in headings if (words := plain_heading(cell)) in usual or has_usual(words)]
 
@@ -116,8 +117,9 @@ class FirstRow(NamedTuple):
     doubt: str = ""
 
 
+_NUMBERS = "numbers"
 _SHAPES = (
-    ("numbers", re.compile(r"[+-]?[0-9][0-9.,]*\Z")),
+    (_NUMBERS, re.compile(r"[+-]?[0-9][0-9.,]*\Z")),
     ("addresses", re.compile(r"(?:https?:/)?/\S+\Z")),
     ("ids", re.compile(r"(?=\S*[0-9])\S+\Z")),
     ("sentences", re.compile(r"\S+(?:\s+\S+){3,}\Z|.*[?!]\Z", re.DOTALL)),
@@ -129,11 +131,11 @@ NO_HEADING = "None of its cells is a heading known here."
 
 def first_row_of(roles: Sequence[ColumnRole], first: Sequence[str], rest: Sequence[Sequence[str]]) -> FirstRow:
     """Whether the first row has the headings, by the names that are usual and by what the rows below look like."""
-    exact = _usual_in(roles, first, most_words=0)
+    exact = usual_headings(roles, first)
     if len(exact) > 1 or (exact and len(first) == 1):
         return FirstRow(True, True, f"“{exact[0]}” is a usual heading.")
     alike, unlike = _beside_rest(first, rest)
-    if near := exact or _usual_in(roles, first, most_words=MOST_WORDS):
+    if near := exact or usual_headings(roles, first, most_words=MOST_WORDS):
         usual = f"“{near[0]}” is a usual heading."
         return FirstRow(True, not alike, usual, alike) if exact or not alike else FirstRow(False, False, alike, usual)
     if alike or not unlike:
@@ -191,21 +193,24 @@ def propose_columns(
                 if heading not in chosen and values[place] and (share_here := role.knows(values[place])) > 0.5
             ]
             chosen |= {heading: role.name for _, _, heading in sorted(known)[-1:]}
+    counting = {heading for place, heading in enumerate(headings) if _number_rows(values[place], is_first=not place)}
     for role in roles:
         if role.by_place and is_headless:
             chosen |= _by_place(role, headings, values, chosen)
         is_taken = not {role.name, role.not_with}.isdisjoint(chosen.values())
-        if role.by_values and role.is_many and not is_taken:
-            chosen |= _several(role, headings, values, chosen, is_headless=is_headless)
-        elif role.by_values and not is_taken:
+        if role.by_values and role.is_many and not is_taken and not is_headless:
+            chosen |= _several(role, headings, values, {*chosen, *counting})
+        elif role.by_values and not role.is_many and not is_taken:
             left = [
-                (weight, len(set(values[place])) > 1, -place, heading)
+                (weight, -place, heading)
                 for place, heading in enumerate(headings)
-                if heading not in chosen and values[place] and (weight := role.fits(values[place])) > 0.5
-                if plain_heading(heading).rpartition(" ")[2] not in OF_NO_TEXT
+                if heading not in {*chosen, *counting}
+                and len(values[place]) * 2 > len(rows[:SAMPLED_ROWS])
+                and (weight := role.fits(values[place])) > 0.5
+                if plain_heading(heading).rpartition(" ")[2] not in OF_NO_TEXT and not _is_one_number(values[place])
             ]
-            if left:
-                chosen[max(left)[3]] = role.name
+            if left and not (is_headless and _are_alike(left, values)):
+                chosen[max(left)[2]] = role.name
     for role in roles:
         for heading in [heading for heading, name in chosen.items() if name == role.name]:
             is_sure = not role.of or plain_heading(heading) in role.sure
@@ -215,35 +220,60 @@ def propose_columns(
 
 
 def _several(
-    role: ColumnRole,
-    headings: Sequence[str],
-    values: Sequence[Sequence[str]],
-    chosen: Mapping[str, str],
-    *,
-    is_headless: bool,
+    role: ColumnRole, headings: Sequence[str], values: Sequence[Sequence[str]], chosen: Collection[str]
 ) -> dict[str, str]:
-    """The columns that are left as this role, where two or more fit it fully; without headings none of one value."""
+    """The columns that are left as this role, where two or more fit it fully."""
     left = {
         heading: len(set(values[place])) > 1
         for place, heading in enumerate(headings)
         if heading not in chosen and values[place] and role.fits(values[place]) == 1
         if role.foreign.isdisjoint(plain_heading(heading).split())
-        if not is_headless or len(set(values[place])) > 1
     }
     return dict.fromkeys(left, role.name) if len(left) > 1 and any(left.values()) else {}
+
+
+def _number_rows(values: Sequence[str], *, is_first: bool) -> bool:
+    """Whether a column only numbers its rows from 0 or 1, as pandas writes its index: no values of anybody.
+
+    Two rows do not tell, unless the column is the first one.
+    """
+    numbers = [int(value) for value in values if re.fullmatch("[0-9]{1,9}", value)]
+    are_few = len(values) < (2 if is_first else 3)
+    return not are_few and numbers[:1] in ([0], [1]) and numbers == [*range(numbers[0], numbers[0] + len(values))]
+
+
+def _is_one_number(values: Sequence[str]) -> bool:
+    """Whether a column has one number in all its rows, as the second one of qrels."""
+    return len(values) > 1 and len(set(values)) == 1 and _shape(values[0]) == _NUMBERS
+
+
+def _are_alike(left: Sequence[tuple[float, int, str]], values: Sequence[Sequence[str]]) -> bool:
+    """Whether the best of several columns of numbers fits no better than another one."""
+    best = [place for weight, place, _ in left if weight == max(left)[0]]
+    return len(best) > 1 and all(_shape(value) == _NUMBERS for place in best for value in values[-place])
 
 
 def _by_place(
     role: ColumnRole, headings: Sequence[str], values: Sequence[Sequence[str]], chosen: Mapping[str, str]
 ) -> dict[str, str]:
-    """The first column as this role, where it stands before what it says something of, and all have a digit.
+    """The first column as this role, where it stands before what it says something of, and most have a digit.
 
-    Ids that repeat are no reason to take others: who imports them names those that stand twice.
+    One that numbers the rows is not meant where the next one has such ids too, or it begins with 0. Ids that repeat
+    are no reason to take others: who imports them names those that stand twice.
     """
     of = next((heading for heading, name in chosen.items() if name == role.of), headings[0])
-    is_first = headings[0] != of and headings[0] not in chosen
-    are_ids = all(any(letter.isdigit() for letter in value) for value in values[0])
-    return {headings[0]: role.name} if is_first and are_ids and values[0] and role.fits(values[0]) > 0 else {}
+    before = [place for place, heading in enumerate(headings[: headings.index(of)]) if heading not in chosen]
+    ids = [
+        place
+        for place in before
+        if values[place] and role.fits(values[place]) > 0
+        if share(values[place], lambda value: any(letter.isdigit() for letter in value)) > 0.5
+    ]
+    if not ids or ids[0]:
+        return {}
+    if _number_rows(values[0], is_first=True) and (len(ids) > 1 or values[0][0] == "0"):
+        del ids[0]
+    return {headings[place]: role.name for place in ids[:1]}
 
 
 def _is_one(
@@ -254,7 +284,8 @@ def _is_one(
     if whole is None:
         return True
     key, place, found = headings.index(whole), headings.index(heading), dict[str, str]()
-    return all(found.setdefault(row[key].strip(), row[place].strip()) == row[place].strip() for row in rows)
+    filled = [(one, value) for row in rows if (one := row[key].strip()) and (value := row[place].strip())]
+    return all(found.setdefault(one, value) == value for one, value in filled)
 
 
 def _assigned(weights: list[tuple[float, int, int, ColumnRole, str]]) -> dict[str, str]:

@@ -15,9 +15,10 @@ from django.db import connection, transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputError, InputErrors, Refusal
-from apps.common.files.anytable import LETTERED, Table, open_table
+from apps.common.files.anytable import HEAD_ROWS, LETTERED, Table, open_table
 from apps.common.files.faults import ErrorList, as_row
 from apps.common.files.tabular import TableFile, open_source
+from apps.common.text.wording import plural
 from apps.corpus.core.documents import AS_DATA
 from apps.corpus.core.documents import HEADINGS_FIRST as HEADINGS
 from apps.corpus.core.import_plans import (
@@ -29,6 +30,7 @@ from apps.corpus.core.import_plans import (
     TableChoice,
     first_row_of,
     propose_columns,
+    usual_headings,
 )
 from apps.corpus.core.table_plans import DONE, SHOWN_ROWS, STOP, Reading, TableMessage, TableView
 from apps.corpus.enums import ImportState
@@ -268,11 +270,21 @@ def open_mapped(
         are_headings = answer == HEADED or (first.are_headings and answer != HEADLESS)
         if not are_headings:
             errors, table = _opened(opener, source, given, has_headings=False)
+            messages = [TableMessage(DONE, note) for note in table.notes]
         if answer or not (first.are_headings and first.is_sure):
             messages.append(_about_headings(given, first, answer, are_headings=are_headings))
         doubtful = None if answer or first.is_sure else first
     lines = list(table.rows)
     cells = [cells for _, cells in lines]
+    if errors.warnings:
+        title = plural(
+            errors.warnings_total,
+            "row repeats the headings or draws a line, and is not read.",
+            "rows repeat the headings or draw a line, and are not read.",
+        )
+        messages.append(TableMessage(DONE, title, "", [f"line {one.line}" for one in errors.warnings]))
+    if not table.line and (late := _late_headings(roles, lines)):
+        messages.append(TableMessage(STOP, f"Line {late} looks like the headings. Remove it, or the rows above it."))
     settled = settled_choice(
         project, kind, roles, table.headings, cells, options, known=table.known, is_headless=not table.line
     )
@@ -289,6 +301,15 @@ def open_mapped(
         readings=_readings(source, given, roles, doubtful) if doubtful else (),
     )
     return OpenedTable(lines, view, errors)
+
+
+def _late_headings(roles: Sequence[ColumnRole], lines: Sequence[tuple[int, list[str]]]) -> int | None:
+    """The line of a row with the headings of a table that is read as one without any: two of them, or nothing else."""
+    for line, cells in lines[:HEAD_ROWS]:
+        usual = usual_headings(roles, cells)
+        if len(usual) > 1 or (usual and len(cells) > 1 and usual == [cell for cell in cells if cell.strip()]):
+            return line
+    return None
 
 
 def _opened(

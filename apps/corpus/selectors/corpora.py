@@ -10,10 +10,12 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from apps.accounts.models import Project
+from apps.accounts.selectors import policy
 from apps.audit.models import Event
 from apps.common.database.bulk import chunks
+from apps.corpus.core.block_fields import FoundField, found_fields
 from apps.corpus.core.passage_ids import Place, told_apart
-from apps.corpus.enums import FREEZE, ImportState
+from apps.corpus.enums import FREEZE, BlockField, ImportState
 from apps.corpus.models import Block, BlockVersion, Corpus, Document, Import, Snapshot, SnapshotBlock
 from apps.jobs.models import Job
 
@@ -39,6 +41,29 @@ def _place(version: BlockVersion, block: Block) -> Place:
 
 
 AT_ONCE = 5_000
+LOOKED_AT = 1_000
+"""So many of the oldest and of the newest passages are looked at for the names in their metadata."""
+
+
+def field_names(project: Project) -> dict[str, str]:
+    """The metadata name of each field of blocks, as the project states it."""
+    return {field.value: policy(project, field.policy) or field.value for field in BlockField}
+
+
+class FoundFields(NamedTuple):
+    """The names in the metadata of the passages that were looked at, and how many these are."""
+
+    fields: list[FoundField]
+    looked_at: int
+
+
+def fields_found(project: Project) -> FoundFields:
+    """What the metadata of the oldest and the newest passages of a project has."""
+    blocks = Block.objects.filter(corpus__project=project, current__isnull=False)
+    keys = {*blocks.order_by("pk").values_list("current", flat=True)[:LOOKED_AT]}
+    keys |= {*blocks.order_by("-pk").values_list("current", flat=True)[:LOOKED_AT]}
+    metadata = BlockVersion.objects.filter(pk__in=keys).order_by("pk").values_list("metadata", flat=True)
+    return FoundFields(found_fields(metadata), len(keys))
 
 
 def corpora_in(project: Project) -> QuerySet[Corpus]:

@@ -23,7 +23,7 @@ from apps.agreement.selectors.grade_cache import newest_judgements, newest_key
 from apps.backups.actions.projects import delete_project
 from apps.backups.selectors.backups import contents_of
 from apps.common.database.batched_reads import BatchedRead, answer_to, is_known, joined
-from apps.corpus.selectors.corpora import snapshots_in
+from apps.corpus.selectors.corpora import fields_found, snapshots_in
 from apps.dashboard import rules
 from apps.dashboard.actions.projects import change_scale, request_demo
 from apps.dashboard.forms import DeletionForm, ScaleForm, SettingsForm
@@ -311,6 +311,7 @@ def settings(request: MemberRequest, project: Project) -> HttpResponse:
         "form": form,
         "always_stops": ALWAYS_STOPS,
         "scale_form": scale_form,
+        "found": fields_found(project),
         "scale_refusal": rules.scale_refusal(project),
     }
     return render(request, "dashboard/settings.html", context, status=400 if sent.errors else 200)

@@ -183,6 +183,7 @@ def _carry(
             pair.grade,
             _note(pair, edition.before),
             is_changed=pair.kind == ChangeKind.CHANGED,
+            facets=pair.facets,
         )
         for pair in pairs
         if pair.grade is not None

@@ -20,13 +20,16 @@ from apps.triples.core.evidence import placed
 
 
 class PairInNew(NamedTuple):
-    """A query and a passage of the new edition; with the grade it would get, and the old passage it comes from."""
+    """A query and a passage of the new edition; with the grade and subtopics that it would get, and from which passage
+    of the old one.
+    """
 
     query_id: int
     name: str
     grade: int | None = None
     origin: str = ""
     kind: ChangeKind = ChangeKind.NEW
+    facets: list[str] | None = None
 
 
 class Work(NamedTuple):
@@ -77,7 +80,11 @@ def work_of(edition: Edition, usage: Usage, choices: Mapping[int, Choice]) -> Wo
                 if (query, texts.get(change.name)) in usage.settled:
                     kept += 1
                 elif is_carried:
-                    carried.append(PairInNew(query, change.name, grade, change.before.name, kind))
+                    carried.append(
+                        PairInNew(
+                            query, change.name, grade, change.before.name, kind, usage.facets.get((version, query))
+                        )
+                    )
                 else:
                     again.append(PairInNew(query, change.name, kind=kind))
     return Work(kept, sorted(carried), sorted(again), _new_pairs(edition, usage, texts), gone)

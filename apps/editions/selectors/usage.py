@@ -32,13 +32,15 @@ class Usage:
     """Grades and Q&As by the block version of the snapshot before; those of retired queries do not count.
 
     `texts` are all texts of that snapshot, `live` the texts of the queries that count, in the order of their ids.
-    `settled` are the queries and texts, of any edition of the corpus, that have a result already. `evidence` is what
+    `facets` are the subtopics that were chosen with a grade, by block version and query. `settled` are the queries and
+    texts, of any edition of the corpus, that have a result already. `evidence` is what
     authors of Q&As marked. `items` are the block versions that items of each version of a gold set are on.
     """
 
     texts: Mapping[TextKey, int]
     live: Mapping[int, str]
     grades: dict[int, dict[int, int]]
+    facets: dict[tuple[int, int], list[str]]
     triples: dict[int, set[int]]
     evidence: dict[int, set[Span]]
     items: dict[int, set[int]]
@@ -73,10 +75,13 @@ def usage_of(
     known = {version: text for text, version in texts.items()}
     known |= texts_of({version for _, version, _ in uses} - known.keys())
     grades: dict[int, dict[int, int]] = defaultdict(dict)
+    facets: dict[tuple[int, int], list[str]] = {}
     settled = settled_texts([round_ for round_ in rounds if round_.withdrawn_at is None], known)
     for (query, text), pair in settled.items():
         if pair.grade is not None and query in live and text in texts:
             grades[texts[text]][query] = pair.grade
+            if pair.facets is not None:
+                facets[texts[text], query] = pair.facets
     triples: dict[int, set[int]] = defaultdict(set)
     evidence: dict[int, set[Span]] = defaultdict(set)
     for of, version, spans in uses:
@@ -87,7 +92,7 @@ def usage_of(
         else:
             triples[passage].add(of)
             evidence[passage].update((start, end) for start, end in json.loads(spans))
-    return Usage(texts, live, dict(grades), dict(triples), dict(evidence), items, frozenset(settled))
+    return Usage(texts, live, dict(grades), facets, dict(triples), dict(evidence), items, frozenset(settled))
 
 
 def _uses_of_texts(before: Snapshot, versions: Collection[int]) -> Iterator[tuple[int, int, str]]:

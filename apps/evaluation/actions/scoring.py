@@ -138,7 +138,7 @@ def _request(
     refusal = rules.request_refusal if is_queued else rules.ground_refusal
     if reason := refusal(run, version, split, hit):
         raise EvaluationRefused(reason, code="score_refused")
-    wanted = measures_of(measures or default_measures(hit), hit)
+    wanted = measures_of(measures or rules.usual_measures([run], version, hit), hit)
     if not counts_questions(hit) and (reason := grades_refusal(wanted, version)):
         raise EvaluationRefused(reason, code="bad_measure")
     names = [str(measure) for measure in wanted]

@@ -1,4 +1,4 @@
-"""Misses of a run and drops of a comparison in the API, and what a lead decides on them."""
+"""Misses and leaks of a run and drops of a comparison in the API, and what a lead decides on them."""
 
 from typing import Any, ClassVar
 
@@ -27,6 +27,7 @@ from apps.evaluation.execution.results import unjudged_blocks
 from apps.evaluation.models import Evaluation
 from apps.evaluation.presenters.hit_comparison import BY_QUESTIONS, HitDrop, compared
 from apps.evaluation.presenters.misses import MissList, propose
+from apps.evaluation.presenters.returned_passages import LeakList, leak_measure
 from apps.evaluation.presenters.score_tables import EvaluationSheet
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.comparisons import ComparisonRefused
@@ -39,6 +40,7 @@ from apps.evaluation.serializers.drops import (
     DropPageOut,
     DropsRejudgeInput,
     GradesInput,
+    LeakPageOut,
     MeasureInput,
     MissPageOut,
     NoteOut,
@@ -50,6 +52,27 @@ from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.triples.rules import READERS
+
+
+class Leaks(RunsAPIView):
+    """The results of a run that a role may not see, on the queries of dev."""
+
+    roles: ClassVar = {"GET": ()}
+
+    @extend_schema(
+        operation_id="evaluations_leaks",
+        parameters=[OpenApiParameter("measure", str, description="Of a role; by default the first."), *PAGING],
+        responses=LeakPageOut,
+    )
+    def get(self, request: Request, pk: int, **ids: Any) -> Response:
+        params = request.query_params
+        only_known(params, {"measure", "after", "limit"})
+        (evaluation,) = evaluations_with_values(self.project, pk)
+        measure = leak_measure(evaluation, params.get("measure", ""))
+        listed = LeakList(EvaluationSheet(evaluation, self.member), measure)
+        page = cut_list(listed.found, params)
+        facts = {"evaluation": pk, "measure": str(measure), "role": measure.role, "count": len(listed.found)}
+        return Response(LeakPageOut({**facts, "leaks": listed.rows(page.rows), "next": page.next}).data)
 
 
 class Misses(ProjectAPIView):

@@ -22,9 +22,9 @@ from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import BlockIds, Covering, Floats, Judged, Result
 from apps.metrics.expected.rules import USUAL_SHARE
-from apps.metrics.measures.entries import FACETS, UNANSWERABLE, Measure
+from apps.metrics.measures.entries import FACETS, GRADES, UNANSWERABLE, Measure
 from apps.metrics.measures.registry import measure_run, parse_measures
-from apps.metrics.scoring import JUDGED_AT_10, if_judged, precision_at_recall, queries_with_relevant
+from apps.metrics.scoring import JUDGED_AT_10, if_judged, precision_at_recall, queries_with_relevant, unknown_values
 from apps.metrics.statistics.bootstrap import including, people_intervals
 from apps.metrics.statistics.intervals import Interval
 from apps.metrics.statistics.significance import mean_of, summaries
@@ -176,6 +176,7 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
         "people": len(given.people),
         "shared": shared_rows(given, len(judged.grade)),
         "precision_at_recall": precision_at_recall(judged, ranked, ids),
+        "unknown_values": [one._asdict() for one in unknown_values(measures, judged, ranked, ids)],
         "if_judged": {str(measure): one._asdict() for measure, one in zip(measures, known, strict=True)},
         **(by_text.counts(measures[0]) if by_text else {}),
     }
@@ -213,7 +214,7 @@ def among_people(
     """For each measure the interval over queries and people; None where no pair was graded by two people.
 
     `alone` are the intervals of the released scores over queries; each result includes its own. Shares of judged blocks
-    do not depend on who judged, and subtopics are those of the pair: such measures have none.
+    and attributes do not depend on who judged, and subtopics are those of the pair: such measures have none.
     """
     if not shared_rows(given, len(judged.grade)):
         return [None] * len(measures)
@@ -225,7 +226,8 @@ def among_people(
 def _within_range(measure: Measure, interval: Interval | None) -> Interval | None:
     """The interval, cut off at the ends of the measure's range: with two people who differ it can be wider."""
     entry = measure.entry
-    if interval is None or entry.is_about_judging or entry.needs & {FACETS, UNANSWERABLE}:
+    is_of_grades = GRADES in entry.needs and not entry.needs & {FACETS, UNANSWERABLE}
+    if interval is None or entry.is_about_judging or not is_of_grades:
         return None
     return max(interval[0], entry.low), min(interval[1], entry.high)
 

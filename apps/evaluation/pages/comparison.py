@@ -22,7 +22,6 @@ from apps.evaluation import rules
 from apps.evaluation.actions import comparisons
 from apps.evaluation.actions.comparisons import close_comparison, decide_drop, judge_again, plan_comparison
 from apps.evaluation.core.charts import Bounds
-from apps.evaluation.enums import STRATA
 from apps.evaluation.execution.results import placed_for
 from apps.evaluation.forms import DropForm, PairForm, PlanForm
 from apps.evaluation.models import Evaluation, Score
@@ -48,6 +47,7 @@ from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison
 from apps.metrics.scorecard import LOWER_END
+from apps.queries.core.strata import STRATA, label_of
 from apps.retrieval.models import Pool
 
 DEPTH = 10
@@ -391,7 +391,7 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
     if query.split == Split.TEST:
         version = sheet.candidate.evaluation.version
         open_test(version, member, f"query {query.outside_id}")
-    tags = [(word, query.fields.get(field)) for field, word in STRATA.items() if query.fields.get(field)]
+    tags = [(word, label) for field, word in STRATA.items() if (label := label_of(query.fields, field))]
     side, decides = SideBySide(sheet, place), _decides(sheet)
     context = {"comparison": sheet, "query": query, "side": side, "decides": decides, "tags": tags}
     context["by_text"] = sheet.candidate.evaluation.is_by_text

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import numpy as np
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
@@ -125,6 +127,16 @@ class Scores:
             depth = min(depth or USUAL_DEPTH, len(shares))
             judged = shares[depth - 1]
         return MeasureRow(score, score_cell(score, self.bounds), depth, judged, known.range)
+
+    @property
+    def leaks(self) -> list[tuple[str, str]]:
+        """The pages of what each role may not see."""
+        evaluation = self.sheet.evaluation
+        found = [one for one in map(parse_measure, self.measures) if one.name == "Leaks"]
+        leaks = reverse("evaluation:leaks", args=[evaluation.project.slug, evaluation.pk])
+        return [
+            (f"Results that {one.role} may not see", f"{leaks}?{urlencode({'measure': str(one)})}") for one in found
+        ]
 
     @property
     def recall_curve(self) -> str:

@@ -1,12 +1,14 @@
 """Why was it missed? The questions without a hit within the cutoff, one a page, and what the reader says about each.
 
-Also what a run by text returned for a query and what each passage earns, and the passages that were not located.
+Also what a run by text returned for a query and what each passage earns, the passages that were not located, and the
+results that a role may not see.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,14 +17,21 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.models import Project
+from apps.common.files.csvsafe import csv_lines
 from apps.corpus.models import BlockVersion
 from apps.evaluation.core.basis import rule_name
 from apps.evaluation.core.misses import finding
 from apps.evaluation.models import Evaluation
 from apps.evaluation.presenters.misses import MissList, MissRefused, propose
-from apps.evaluation.presenters.returned_passages import ReturnedPassages, lost_passages, shown_on_dev
+from apps.evaluation.presenters.returned_passages import (
+    LeakList,
+    ReturnedPassages,
+    leak_measure,
+    lost_passages,
+    shown_on_dev,
+)
 from apps.evaluation.presenters.score_tables import EvaluationSheet
-from apps.evaluation.selectors import evaluations
+from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.evaluations import evaluations_with_values
 from apps.evaluation.selectors.misses import Miss
 from apps.goldsets.access import open_test
@@ -34,6 +43,7 @@ from apps.triples.rules import READERS
 
 LAST = "miss-last"
 BIGGEST = 10**6
+LEAKS_A_PAGE = 100
 
 
 class MissPages(MissList):
@@ -233,6 +243,29 @@ def not_located(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         return redirect("evaluation:evaluation", slug=project.slug, pk=pk)
     context = {**_by_text_context(sheet), "sheet": sheet, "lost": lost_passages(sheet)}
     return render(request, "evaluation/not_located.html", context)
+
+
+@require_safe
+@member_view()
+def leaks(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The results that the role of a measure may not see, on queries that the reader may see; or as CSV."""
+    (evaluation,) = evaluations_with_values(project, pk)
+    measure = leak_measure(evaluation, request.GET.get("measure", ""))
+    listed = LeakList(EvaluationSheet(evaluation, member_of(request)), measure)
+    if request.GET.get("format") == "csv":
+        answer = HttpResponse(csv_lines(_leak_rows(listed)), content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = f'attachment; filename="leaks-{pk}.csv"'
+        return answer
+    page = Paginator(listed.found, LEAKS_A_PAGE).get_page(request.GET.get("page", ""))
+    context = {"evaluation": evaluation, "listed": listed, "page": page, "leaks": listed.rows(list(page.object_list))}
+    return render(request, "evaluation/leaks.html", context)
+
+
+def _leak_rows(listed: LeakList) -> Iterator[list[object]]:
+    yield ["query", "rank", "block", "audience", "role"]
+    names = rankings.names_at(listed.sheet.evaluation.version, [position for _, _, position, _ in listed.found])
+    for query, rank, position, audience in listed.found:
+        yield [query.outside_id, rank, names[position], audience, listed.measure.role]
 
 
 def _by_text(request: HttpRequest, project: Project, pk: int) -> EvaluationSheet | None:

@@ -1,24 +1,30 @@
-"""What a run returned for one query, and what each passage earns by text: the graded passages that it touches."""
+"""What a run returned: by text what each passage earns for one query, which were not located, and what it leaked."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from django.http import Http404
 from django.utils.safestring import SafeString
 
 from apps.common.text.blocktext import Span, render
 from apps.common.text.wording import percent
 from apps.evaluation.core.earnings import FIRST
 from apps.evaluation.execution.results import VersionTexts
-from apps.evaluation.models import Evaluation
+from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters.score_tables import EvaluationSheet, Named, block_names
+from apps.evaluation.selectors import rankings
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionGrade, VersionQuery
 from apps.metrics.by_text.index import word_places
 from apps.metrics.columns import LOST, NOTHING, UNJUDGED, Covering, Judged
-from apps.metrics.expected.rules import Returned
+from apps.metrics.comparison import none_leaked
+from apps.metrics.expected.rules import Returned, items_of
+from apps.metrics.measures.diversity import is_closed_to
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import parse_measure
 from apps.retrieval.execution.passage_location import locate_texts
 from apps.retrieval.selectors.runs import returned_of
 
@@ -172,6 +178,63 @@ def lost_passages(sheet: EvaluationSheet) -> list[LostPassage]:
     keys = list(dict.fromkeys(query.query_id for query, _ in lost))
     texts = dict(returned_of(sheet.evaluation.run, keys, with_text=True, depth=FIRST))
     return [LostPassage(query, rank, texts[query.query_id][rank - 1].text) for query, rank in lost]
+
+
+class Leak(NamedTuple):
+    """A result that the role may not see: the query, the rank from 1, the block and the roles that may."""
+
+    query: VersionQuery
+    rank: int
+    named: Named
+    audience: str
+
+
+def leak_measure(evaluation: Evaluation, name: str = "") -> Measure:
+    """The measure of a role with this name that the evaluation has, else its first. Raises Http404 without one."""
+    known = [measure for measure in map(parse_measure, evaluation.measures) if measure.role]
+    if not known or not evaluation.is_scored:
+        raise Http404("This evaluation counts no leaks.")
+    return next((measure for measure in known if str(measure) == name), known[0])
+
+
+@dataclass
+class LeakList:
+    """The leaks of a run by a measure of a role, on the queries of dev that the reader may see, by query and rank."""
+
+    sheet: EvaluationSheet
+    measure: Measure
+
+    @cached_property
+    def found(self) -> list[tuple[VersionQuery, int, int, str]]:
+        """Query, rank, position and audience of each leak."""
+        evaluation = self.sheet.evaluation
+        results = rankings.first_results(evaluation.run, shown_on_dev(self.sheet), self.measure.cutoff or 0)
+        audiences = rankings.audiences_at(evaluation.version, [position for *_, position in results])
+        return [
+            (query, rank, position, audiences[position])
+            for query, rank, position in results
+            if is_closed_to(self.measure.role, audiences[position])
+        ]
+
+    def rows(self, part: Sequence[tuple[VersionQuery, int, int, str]]) -> list[Leak]:
+        """Some of those `found`, with the names of their blocks."""
+        names = block_names(self.sheet.evaluation.version.snapshot, {position for _, _, position, _ in part})
+        return [Leak(query, rank, names[position], audience) for query, rank, position, audience in part]
+
+    @property
+    def scores(self) -> list[Score]:
+        """What was scored for the role down to the same rank."""
+        known = [parse_measure(name) for name in self.sheet.scores]
+        alike = [str(one) for one in known if (one.role, one.cutoff) == (self.measure.role, self.measure.cutoff)]
+        return [self.sheet.scores[name] for name in alike]
+
+    @property
+    def bound(self) -> str:
+        """How many queries may still leak where none did, exactly; "" where some did, or none was scored."""
+        clean = next((one for one in self.scores if one.mean == 0 and one.n), None)
+        if clean is None:
+            return ""
+        return none_leaked(clean.n, items_of(self.sheet.evaluation.hit)).strip()
 
 
 def shown_on_dev(sheet: EvaluationSheet) -> list[VersionQuery]:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,8 +16,6 @@ from apps.corpus.selectors.corpora import places_of_entries
 from apps.evaluation import rules
 from apps.evaluation.core.charts import stratum_bounds
 from apps.evaluation.core.robustness import UNNAMED
-from apps.evaluation.core.traffic import drawn_among, traffic_means
-from apps.evaluation.enums import STRATA
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.selectors import evaluations, rankings
@@ -26,10 +24,11 @@ from apps.goldsets.access import open_test
 from apps.goldsets.core.splits import originals_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
-from apps.metrics.columns import Floats
+from apps.metrics.columns import TIMES, Floats, Ints
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import conventions
-from apps.metrics.statistics.significance import Summary, mean_of
+from apps.metrics.statistics.intervals import Draw
+from apps.metrics.statistics.significance import Summary, mean_of, weighted_summaries
 from apps.metrics.statistics.strata import (
     FEWEST_IN_STRATUM,
     ComparedStratum,
@@ -38,6 +37,8 @@ from apps.metrics.statistics.strata import (
     weighted_to_shares,
 )
 from apps.queries.core.naming import VARIANT, VARIANT_OF
+from apps.queries.core.strata import STRATA, label_of
+from apps.querylogs.enums import TRAFFIC
 from apps.retrieval.selectors.blinding import hidden_queries
 
 DEPTH = 10
@@ -149,6 +150,20 @@ class EvaluationSheet(ScoredSheet):
         return [by_id[query_id] for query_id in self.evaluation.query_ids]
 
     @property
+    def left_out(self) -> list[str]:
+        """What measures of attributes leave out, and to which day ages count where queries have none."""
+        evaluation = self.evaluation
+        if not any(TIMES in parse_measure(name).entry.needs for name in evaluation.measures):
+            return evaluation.left_out
+        undated = sum(not query.fields.get("asked_on") for query in self.queries)
+        if not undated:
+            return evaluation.left_out
+        snapshot, of = evaluation.version.snapshot, len(self.queries)
+        which = f"{undated:,} of {of:,} queries {'has' if undated == 1 else 'have'} no date: age counts there"
+        when = f"to the freezing of {snapshot.name}, {snapshot.frozen_at:%Y-%m-%d}"
+        return [*evaluation.left_out, f"{which} {when}."]
+
+    @property
     def judged(self) -> Score | None:
         return self.scores.get(JUDGED_NAME)
 
@@ -202,6 +217,7 @@ def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named
     shared = Counter(row.name for row in entries)
     named = {}
     for row in entries:
+        row.version.block = row.block
         place = places[row.block_id]
         label = f"{row.name} ({place})" if place and shared[row.name] > 1 else row.name
         named[row.position] = Named(row.block_id, row.name, place, label, row.version)
@@ -278,6 +294,33 @@ class Traffic(NamedTuple):
     queries: int
 
 
+class Drawn(NamedTuple):
+    """The queries that were drawn from logs: their rows, the searches each stands for, and how they were drawn.
+
+    A query that was drawn twice, in two wordings, is there twice.
+    """
+
+    rows: Ints
+    weights: Floats
+    draw: Draw
+
+
+def drawn_among(metadata: Sequence[Mapping[str, Any]]) -> Drawn:
+    """Those of the queries, given by their metadata, that were drawn from a log. Each weighs searches / chance."""
+    found = [(row, one) for row, facts in enumerate(metadata) for one in facts.get(TRAFFIC, [])]
+    names = [f"{one['log']}: {one['stratum']}" for _, one in found]
+    chances = np.array([one["chance"] for _, one in found], dtype=np.float64)
+    searches = np.array([one["searches"] for _, one in found], dtype=np.float64)
+    strata = np.unique(np.array(names), return_inverse=True)[1].astype(np.int64)
+    return Drawn(np.array([row for row, _ in found], dtype=np.int64), searches / chances, Draw(chances, strata))
+
+
+def traffic_means(drawn: Drawn, runs: Sequence[Floats]) -> list[Summary]:
+    """The mean of each run over all searches that the drawn queries stand for, estimated as Hájek (1971) has it."""
+    values = np.column_stack([run[drawn.rows] for run in runs])
+    return weighted_summaries(values, drawn.weights, draw=drawn.draw)
+
+
 def traffic_of(sheet: EvaluationSheet, runs: Sequence[Floats], names: Sequence[str]) -> Traffic | None:
     """None where too few of the queries were drawn from a log, or so few of the sealed ones that a mean would tell."""
     drawn = drawn_among([query.fields.get("metadata") or {} for query in sheet.queries])
@@ -303,7 +346,7 @@ def stratum_of(query: VersionQuery, field: str) -> str:
     if field == WORDING:
         facts = query.fields.get("metadata") or {}
         return str(facts.get(VARIANT) or UNNAMED) if facts.get(VARIANT_OF) else CLEAN
-    return str(query.fields.get(field) or "")
+    return label_of(query.fields, field)
 
 
 def open_labels(sheet: EvaluationSheet) -> dict[str, list[str]]:

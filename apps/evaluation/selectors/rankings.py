@@ -1,6 +1,7 @@
 """Grades and rankings in the form that runs are scored in, with blocks by their position in the snapshot."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,10 +9,28 @@ from django.db.models import Exists, Max, OuterRef
 from django.http import Http404
 
 from apps.common.database.bulk import chunks
+from apps.corpus.core.block_fields import days_of, text_of
+from apps.corpus.enums import BlockField
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors.corpora import field_names
 from apps.evaluation.models import Evaluation
 from apps.goldsets.core.splits import originals_of
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
-from apps.metrics.columns import Bools, Facets, Judged, Ranked, facets_in
+from apps.metrics.columns import (
+    NO_FACETS,
+    UNKNOWN,
+    Attribute,
+    Attributes,
+    BlockAttributes,
+    Bools,
+    Facets,
+    Floats,
+    Ints,
+    Judged,
+    QueryAttributes,
+    Ranked,
+    facets_in,
+)
 from apps.metrics.estimate import Estimate
 from apps.metrics.scoring import JUDGED_AT_10
 from apps.metrics.statistics.pair_samples import SampledPairs, hajek
@@ -72,6 +91,101 @@ def version_query_in(version: Version, pk: int) -> VersionQuery:
     return query
 
 
+OWN_FIELDS = DOCUMENT, TEXT = "document", "text"
+"""What measures read of every block by these names, whatever its metadata."""
+
+
+class SnapshotFields(Mapping[str, Attribute]):
+    """The attributes of a snapshot's blocks by name, blocks by their position; each is read when it is asked for.
+
+    They are the document and the text of a block, the fields that the project names, and any other metadata by the name
+    that it has. Where no block has the name, no value is known.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._read: dict[str, Attribute] = {}
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return field_names(self._snapshot.corpus.project)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((DOCUMENT, TEXT, *self._names))
+
+    def __len__(self) -> int:
+        return len(self._names) + 2
+
+    def __getitem__(self, name: str) -> Attribute:
+        if name not in self._read:
+            self._read[name] = self._attribute(name)
+        return self._read[name]
+
+    def _attribute(self, name: str) -> Attribute:
+        if name == TEXT:
+            return BlockTexts(self._snapshot)
+        values: dict[str, int] = {}
+        codes = np.full(self._snapshot.block_count, UNKNOWN)
+        for position, text in self._documents() if name == DOCUMENT else self._metadata(name):
+            if text:
+                codes[position] = values.setdefault(text, len(values))
+        return Attribute(codes, list(values))
+
+    def _documents(self) -> Iterator[tuple[int, str]]:
+        rows = self._snapshot.entries.values_list("position", "block__document__outside_id")
+        return rows.iterator(chunk_size=AT_ONCE)
+
+    def _metadata(self, name: str) -> Iterator[tuple[int, str]]:
+        return ((position, text_of(value)) for position, value in self._values(self._names.get(name, name)))
+
+    def _values(self, name: str) -> Iterator[tuple[int, Any]]:
+        """Read whole, since databases differ in what a part of JSON is: a text like 1.10 is no number."""
+        rows = self._snapshot.entries.exclude(version__metadata={}).values_list("position", "version__metadata")
+        return ((position, metadata.get(name)) for position, metadata in rows.iterator(chunk_size=AT_ONCE))
+
+    def times(self) -> Floats:
+        """The date of each block in days since 1970; NaN where it is not known."""
+        found = np.full(self._snapshot.block_count, np.nan)
+        for position, value in self._values(self._names[BlockField.DATE]):
+            found[position] = days_of(value)
+        return found
+
+
+class BlockTexts(Attribute):
+    """The texts of a snapshot's blocks, of which only those are read that are asked for."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__(np.arange(snapshot.block_count), range(snapshot.block_count))  # type: ignore[arg-type]
+        self._snapshot = snapshot
+
+    def texts(self, codes: Ints) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for part in chunks(codes.tolist(), AT_ONCE):
+            rows = self._snapshot.entries.filter(position__in=part)
+            found.update(rows.values_list("position", "version__text"))
+        return found
+
+
+def attributes_of(version: Version, queries: Sequence[VersionQuery]) -> Attributes:
+    """What measures read of the blocks and queries of a version besides grades.
+
+    The age of a block counts to the day that its query is of, or where that is not known to the freezing of the
+    snapshot.
+    """
+    fields, frozen = SnapshotFields(version.snapshot), days_of(version.snapshot.frozen_at.isoformat())
+    asked = np.array([days_of(query.fields.get("asked_on")) for query in queries], dtype=np.float64)
+    domains = tuple(str(query.fields.get("domain") or "") for query in queries)
+    return Attributes(
+        BlockAttributes(fields, fields.times), QueryAttributes(np.where(np.isnan(asked), frozen, asked), domains)
+    )
+
+
+def audiences_at(version: Version, positions: Sequence[int]) -> dict[int, str]:
+    """The audience of the block at each of the positions; "" for everybody."""
+    name = field_names(version.snapshot.corpus.project)[BlockField.AUDIENCE]
+    return {at: text_of(metadata.get(name)) for at, metadata in _at(version, positions, "version__metadata").items()}
+
+
 class ScoringGround(NamedTuple):
     """The grades of one split of a version to score against. `numbers` maps the key of a query to its row."""
 
@@ -82,7 +196,8 @@ class ScoringGround(NamedTuple):
 def judged_of(version: Version, split: str, only: Collection[str] | None = None) -> ScoringGround:
     """The grades of one split of a version as columns, blocks by their position in its snapshot.
 
-    Only queries with a grade, as in a qrels file; where `only` names some by outside id, no others.
+    Only queries with a grade, as in a qrels file; where `only` names some by outside id, no others. Where none of them
+    has subtopics, none has a value by them, and measures of others go on.
     """
     grades = VersionGrade.objects.filter(version=version)
     grades = grades.filter(query__split=split) if split else grades
@@ -95,7 +210,7 @@ def judged_of(version: Version, split: str, only: Collection[str] | None = None)
         [(place[query], position, grade) for query, position, grade in rows if query in place], dtype=np.int64
     )
     columns = columns.reshape(-1, 3)
-    facets = _facets_of(version, [query for query in queries if query.fields.get("facets")], place)
+    facets = _facets_of(version, [query for query in queries if query.fields.get("facets")], place) or NO_FACETS
     judged = Judged(
         tuple(query.outside_id for query in queries),
         columns[:, 0].copy(),
@@ -103,6 +218,7 @@ def judged_of(version: Version, split: str, only: Collection[str] | None = None)
         columns[:, 2].copy(),
         facets,
         originals=originals_of({query.outside_id: query.fields.get("metadata") or {} for query in queries}),
+        attributes=attributes_of(version, queries),
     )
     if unanswerable := [query.outside_id for query in queries if "unanswerable" in query.fields]:
         judged = judged.with_unanswerable(unanswerable)
@@ -195,6 +311,18 @@ def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth
         for position in ranking.unpack(bytes(packed))[0][:depth]
     }
     return sorted(positions)
+
+
+def first_results(run: Run, queries: Sequence[VersionQuery], depth: int) -> list[tuple[VersionQuery, int, int]]:
+    """The first results of a run, as (query, rank from 1, position), by the order of the queries and rank."""
+    rows = Ranking.objects.filter(run=run, query__in=[query.query_id for query in queries])
+    packed = dict(rows.values_list("query_id", "packed"))
+    return [
+        (query, rank, position)
+        for query in queries
+        if query.query_id in packed
+        for rank, position in enumerate(ranking.unpack(bytes(packed[query.query_id]))[0][:depth].tolist(), 1)
+    ]
 
 
 def graded_positions(queries: Sequence[VersionQuery]) -> set[tuple[int, int]]:

@@ -56,6 +56,24 @@ class MissPageOut(serializers.Serializer):
     next = next_page()
 
 
+class LeakOut(serializers.Serializer):
+    """A result that the role may not see."""
+
+    query_id = serializers.CharField(source="query.outside_id")
+    rank = serializers.IntegerField()
+    block_id = serializers.CharField(source="named.version.block.outside_id")
+    audience = serializers.CharField(help_text="The roles that may see it, as its metadata names them.")
+
+
+class LeakPageOut(serializers.Serializer):
+    evaluation = serializers.IntegerField()
+    measure = serializers.CharField()
+    role = serializers.CharField()
+    count = serializers.IntegerField()
+    leaks = LeakOut(many=True)
+    next = next_page()
+
+
 class ProposalInput(serializers.Serializer):
     """A returned passage that answers a missed question as well."""
 

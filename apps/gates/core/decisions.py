@@ -24,7 +24,7 @@ from apps.gates.core.rule import (
     unit,
 )
 from apps.metrics.columns import Floats, Ints
-from apps.metrics.comparison import handful_words
+from apps.metrics.comparison import handful_words, none_leaked
 from apps.metrics.estimate import PERCENTILE, STUDENT, Estimate, Items
 from apps.metrics.expected.rules import counts_questions, items_of
 from apps.metrics.statistics.intervals import Interval, by_original, difference_interval, spread_at
@@ -239,7 +239,8 @@ def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     has = ~np.isnan(column)
     spread = spread_at(column[has], bound_of(rule), None if originals is None else originals[has])
     questions = None if originals is None else len(np.unique(originals[has]))
-    return _Figure(summary.mean, summary.interval, summary.n, summary.method, spread, questions=questions)
+    remark = none_leaked(summary.n, _items(rule)) if rule.measure.role and summary.mean == 0 else ""
+    return _Figure(summary.mean, summary.interval, summary.n, summary.method, spread, remark, questions)
 
 
 def _difference(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
@@ -335,7 +336,7 @@ def _figure_words(rule: GateRule, figure: _Figure, bound: float, confidence: flo
         change = f"{rule.figure}{where(rule)} differs from the baseline by {signed(figure.value, 4)}"
         return f"{change}{_interval_words(rule, figure, bound, confidence)}{figure.remark}"
     value = f"{_called(rule)}{where(rule)} is {_rounded(rule, figure.value, bound)}{unit(rule)}"
-    return f"{value}{_interval_words(rule, figure, bound, confidence)}"
+    return f"{value}{_interval_words(rule, figure, bound, confidence)}{figure.remark}"
 
 
 def bound_of(rule: GateRule) -> float:

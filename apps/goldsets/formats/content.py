@@ -28,6 +28,9 @@ class FrozenQuery(NamedTuple):
     metadata: dict[str, Any] = {}
     split: str = ""
     facets: tuple[dict[str, str], ...] = ()
+    expertise: str = ""
+    answer_format: str = ""
+    asked_on: str = ""
     unanswerable: dict[str, Any] | None = None
 
     @property

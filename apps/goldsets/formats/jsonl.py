@@ -14,6 +14,7 @@ from apps.goldsets.formats.content import (
     TripleRow,
     in_order,
 )
+from apps.queries.core.strata import CONTEXT
 from apps.triples.formats.entry import Entry, EntryBlock, Evidence, as_line, as_values
 
 CORPUS = "jsonl/corpus.jsonl"
@@ -56,15 +57,11 @@ def _block(row: FrozenBlock) -> dict[str, Any]:
 
 
 def query_entry(row: FrozenQuery) -> dict[str, Any]:
-    """The fields that query imports read, and how far people looked for an answer to an unanswerable one.
-
-    That of subtopics is there where there are some; the split is in the metadata.
+    """The fields that query imports read, those of subtopics and context where there are some, and how far people
+    looked for an answer to an unanswerable one; the split is in the metadata.
     """
-    values = row._asdict()
-    if not row.facets:
-        del values["facets"]
-    if row.unanswerable is None:
-        del values["unanswerable"]
+    rare = (*CONTEXT, "facets", "unanswerable")
+    values = {name: value for name, value in row._asdict().items() if value or name not in rare}
     metadata = {**row.metadata, "split": values.pop("split")}
     return {**values, "tags": list(row.tags), "metadata": dict(sorted(metadata.items()))}
 

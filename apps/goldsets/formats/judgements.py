@@ -13,7 +13,7 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any
 
-from apps.common.files.csvsafe import csv_lines
+from apps.common.files.csvsafe import csv_lines, plain_csv_lines
 from apps.common.text.wording import plural
 from apps.goldsets.formats.content import Content, GradeRow, JudgementRow, in_order
 from apps.goldsets.formats.parquet_files import TEXT, WHOLE, SecondFile
@@ -47,10 +47,10 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     columns = COLUMNS | ({FACETS: TEXT} if any(query.facets for query in content.queries()) else {})
     packed, second = SecondFile(columns), list[JudgementRow]()
     rows = packed.passing(_values(row, columns) for row in _with_second(in_order(answers, _key), second))
-    yield "judgements/judgements.csv", _lines(columns, (row.values() for row in rows))
+    yield "judgements/judgements.csv", _plain_lines(columns, (row.values() for row in rows))
     yield "judgements/judgements.parquet", packed.pieces()
     if second:
-        yield "judgements/reconciled.csv", _lines(SECOND_COLUMNS, map(_second_cells, second))
+        yield "judgements/reconciled.csv", _plain_lines(SECOND_COLUMNS, map(_second_cells, second))
 
 
 SECOND_COLUMNS = ("query_id", "block_id", "annotator", "first_grade", "second_grade", "reason", "round", "split")
@@ -78,6 +78,11 @@ def _lines(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator
     return (line.encode() for line in csv_lines(chain([columns], rows)))
 
 
+def _plain_lines(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[bytes]:
+    """Of files that versions have had from the first: a version keeps their bytes, and a workbook is beside them."""
+    return (line.encode() for line in plain_csv_lines(chain([columns], rows)))
+
+
 def _values(row: JudgementRow, columns: Collection[str]) -> dict[str, Any]:
     values = dict(zip(COLUMNS, _CELLS(row), strict=True))
     return values | {FACETS: row.facets} if FACETS in columns else values
@@ -93,7 +98,7 @@ RELEVANCE = {"query_id": TEXT, "query_text": TEXT, "doc_id": TEXT, "relevance": 
 
 
 def csv_files(content: Content) -> Table:
-    yield "csv/judgements.csv", _lines(FLAT, _flat(content))
+    yield "csv/judgements.csv", _plain_lines(FLAT, _flat(content))
 
 
 def xlsx_files(content: Content) -> Table:

@@ -44,6 +44,7 @@ from apps.goldsets.selectors.judgements import (
     queries_held,
     query_batches,
 )
+from apps.queries.core.strata import CONTEXT
 from apps.queries.models import Query
 from apps.retrieval.core.ranking import scores_at
 from apps.retrieval.models import Ranking, Run
@@ -296,9 +297,9 @@ def query_fields(query: Query, gathered: Gathered) -> dict[str, Any]:
         group=query.group_key,
         metadata=query.metadata,
     )._asdict()
-    for name in ("query_id", "text", "split", "facets", "unanswerable"):
+    for name in ("query_id", "text", "split", "facets", *CONTEXT, "unanswerable"):
         del fields[name]
-    more = {"facets": query.facets} if query.facets else {}
+    more = {name: value for name in ("facets", *CONTEXT) if (value := getattr(query, name))}
     if query.pk in gathered.unanswerable:
         more["unanswerable"] = gathered.unanswerable[query.pk]
     return fields | {"tags": query.tags} | more  # as they are stored, so that unchanged ones are equal to those

@@ -66,7 +66,7 @@ def mark_of(pairs: Sequence[Carried]) -> str:
 class GradeToCarry(NamedTuple):
     """A grade given on an earlier snapshot, for a query and a block version of a newer one.
 
-    `is_changed` when the text is another there, else only the id is.
+    `is_changed` when the text is another there, else only the id is. `facets` are the subtopics chosen with the grade.
     """
 
     query_id: int
@@ -74,6 +74,7 @@ class GradeToCarry(NamedTuple):
     grade: int
     note: str
     is_changed: bool
+    facets: list[str] | None = None
 
 
 @transaction.atomic
@@ -93,7 +94,8 @@ def carry_along(
     )
     round_ = _round_of(pool, origin, actor, at)
     entries = {(entry.query_id, entry.version_id): entry for entry in PoolEntry.objects.filter(pool=pool)}
-    _store(round_, (_Sourced(entries[each.query_id, each.version_id], each.grade, each.note) for each in grades))
+    sourced = (_Sourced(entries[one[:2]], one.grade, one.note, one.facets) for one in grades)
+    _store(round_, sourced)
     _close(round_, at)
     after = {"pool": pool.pk, "snapshot": snapshot.digest, "grades": len(pairs)}
     record(project=project, actor=actor, action="grades.carried_along", obj=round_, after=after, at=at)

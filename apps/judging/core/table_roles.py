@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from apps.common.files.field_names import OF_ALL
 from apps.common.files.numbers import number_in
@@ -48,9 +49,10 @@ def propose_grades(values: Iterable[str], scale: Mapping[int, str]) -> dict[str,
     """A grade of the scale for each value that has an obvious one; values without one are left out of the map.
 
     Whole numbers of the scale are themselves. Where others go beyond it, all whole numbers are spread over the scale,
-    between two grades the lower. A number below 0 is a code, and one between two grades a mean: they have no obvious
-    grade. Names of the scale's grades, and usual words for yes, partly and no, are those grades. `scale` maps our
-    grades to their names.
+    between two grades the lower; not where one of them stands far from the others, as 33 does beside 0 to 3: it is
+    rather a slip, and has no obvious grade. Neither has a number below 0, a code, or one between two grades, a mean.
+    Names of the scale's grades, and usual words for yes, partly and no, are those grades. `scale` maps our grades to
+    their names.
     """
     values = list(dict.fromkeys(value.strip() for value in values if value.strip()))
     names = {_plain(name): grade for grade, name in scale.items()}
@@ -70,9 +72,13 @@ def propose_grades(values: Iterable[str], scale: Mapping[int, str]) -> dict[str,
 
 
 def _on_scale(numbers: Sequence[float], grades: Sequence[int]) -> dict[float, int]:
-    if all(number in grades for number in numbers):
-        return {number: int(number) for number in numbers}
+    on_scale = {number: int(number) for number in numbers if number in grades}
+    if len(on_scale) == len(set(numbers)):
+        return on_scale
     low, high = min(*numbers, 1), max(numbers)
+    gap = max(after - before for before, after in pairwise(sorted({low, *numbers})))
+    if on_scale and 2 * gap > high - low and not (len(set(numbers)) == 2 and high in TOPS):
+        return on_scale
     high = next((top for top in TOPS if top >= high), high)
     return {number: _at((number - low) / (high - low), grades) for number in numbers}
 

@@ -6,6 +6,7 @@ Nothing is stored here. A row whose query, passage or grade is not known stays o
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
@@ -16,7 +17,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.numbers import is_nothing, number_in
 from apps.common.files.tabular import TableFile
 from apps.common.text.wording import plural
-from apps.corpus.core.import_plans import SKIP, ColumnRole, TableChoice, share
+from apps.corpus.core.import_plans import SAMPLED_ROWS, SKIP, ColumnRole, TableChoice, share
 from apps.corpus.core.table_plans import (
     DONE,
     FIT_PASSAGES,
@@ -66,6 +67,11 @@ class TableRow(NamedTuple):
     @property
     def is_graded(self) -> bool:
         return any(value for _, value in self.ratings)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it names a query and a passage: the grade of another, such as a total, means nothing."""
+        return bool(self.passage and any(self.asked))
 
     @property
     def asked(self) -> tuple[str, str]:
@@ -152,14 +158,31 @@ def about_queries(matches: QueryMatches, choice: TableChoice) -> list[TableMessa
 
 
 def about_grades(grades: Mapping[str, str], rows: Mapping[str, int]) -> list[TableMessage]:
-    unread = [value for value, grade in grades.items() if not grade]
-    if unread:
+    messages = []
+    if unread := [value for value, grade in grades.items() if not grade]:
         count = sum(rows[value] for value in unread)
         title = f"{plural(count, 'grade')} {'has' if count == 1 else 'have'} no meaning here."
-        return [TableMessage(WARN, title, "Choose it under “Grades become”; until then they stay out.", unread)]
-    if not all(is_same_grade(value, grade) for value, grade in grades.items()):
-        return [TableMessage(DONE, "The grades are read on this project's scale, as “Grades become” lists.")]
-    return []
+        words = "Choose it under “Grades become”; until then they stay out."
+        messages.append(TableMessage(WARN, title, words, unread))
+    if not all(is_same_grade(value, grade) for value, grade in grades.items() if grade):
+        title = "The grades are read on this project's scale, as “Grades become” lists."
+        messages.append(TableMessage(DONE, title))
+    return messages
+
+
+def about_unnamed(rows: Sequence[TableRow]) -> list[TableMessage]:
+    """A message for the grades of nothing: rows that name no passage, and rows that name no query."""
+    messages = []
+    for what, unnamed in (
+        ("passage", [row for row in rows if row.is_graded and not row.passage]),
+        ("query", [row for row in rows if row.is_graded and not any(row.asked)]),
+    ):
+        if unnamed:
+            title = f"{plural(len(unnamed), 'row')} with a grade {'names' if len(unnamed) == 1 else 'name'} no {what}"
+            out = "stays" if len(unnamed) == 1 else "stay"
+            places = [f"line {row.line}: {row.query or row.query_id or row.passage}" for row in unnamed]
+            messages.append(TableMessage(WARN, f"{title} and {out} out.", "", places))
+    return messages
 
 
 def about_ungraded(rows: Sequence[TableRow]) -> TableMessage:
@@ -214,7 +237,7 @@ def read_table(
     view = table.view
     rows = rows_of(view.headings, table.lines, view.choice)
     scale = {entry["grade"]: entry["name"] for entry in project.scale}
-    written = Counter(value for row in rows for value in row.grades)
+    written = Counter(value for row in rows if row.is_named for value in row.grades)
     is_named = bool(options.get("grades"))
     view.choice = _with_grades(view.choice, written, {} if is_named else propose_grades(written, scale), scale)
     view.rows = len(rows)
@@ -242,14 +265,21 @@ def _knowing_ids(project: Project, snapshot: Snapshot) -> list[ColumnRole]:
     return [role._replace(knows=knowing.get(role.name)) for role in roles.ROLES]
 
 
+def _blocks_in(snapshot: Snapshot, written: Iterable[str]) -> set[str]:
+    """Those of these texts that are ids of passages here."""
+    blocks = SnapshotBlock.objects.filter(snapshot=snapshot, block__outside_id__in=set(written))
+    return set(blocks.values_list("block__outside_id", flat=True))
+
+
 def _with_passages_as_rows(opener: Callable[..., Table], snapshot: Snapshot) -> Callable[..., Table]:
     """The opener, with a row for each grade of a table that has a column for each passage, by its id."""
 
     def opened(source: TableFile, errors: ErrorList, **options: Any) -> Table:
         table = opener(source, errors, **options)
-        blocks = SnapshotBlock.objects.filter(snapshot=snapshot, block__outside_id__in=table.headings)
-        ids = set(blocks.values_list("block__outside_id", flat=True))
-        if len(ids) < 2:
+        ids = _blocks_in(snapshot, table.headings)
+        head = list(islice(table.rows, SAMPLED_ROWS))
+        table = table._replace(rows=chain(head, table.rows))
+        if len(ids) < 2 or _blocks_in(snapshot, {cell.strip() for _, cells in head for cell in cells}):
             return table
         others = [place for place, heading in enumerate(table.headings) if heading not in ids]
         graded = [place for place, heading in enumerate(table.headings) if heading in ids]
@@ -290,6 +320,7 @@ def _read_rows(
     collected = _collect(rows, queries.found, passages, choice)
     view.messages += about_grades(choice.grades, written)
     view.messages += about_queries(queries, choice)
+    view.messages += about_unnamed(rows)
     if collected.contradicting:
         view.messages.append(about_contradictions(collected.contradicting, choice))
     if ungraded := [row for row in rows if not row.is_graded]:

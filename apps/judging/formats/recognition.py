@@ -178,7 +178,10 @@ def names_in(line: str) -> list[str]:
 
 
 def _by_headings(line: str) -> str:
-    names = set(names_in(line))
+    written = next(csv.reader([line]), [])
+    names = set(map(str.strip, written))
+    if any(name.startswith(" ") for name in written):
+        return tool_of_headings(names_in(line)) or TABLE  # blanks after commas are no part of ids
     has_block = len(names & set(BLOCK_NAMES)) == 1
     if has_block and {"query_id", "annotator", "grade"} <= names:
         return RATINGS

@@ -34,8 +34,7 @@ from apps.common.files.linefiles import lines_of, name_of
 from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tables import opened
 from apps.common.files.tabular import read_csv
-from apps.metrics.columns import Floats, Ints, Judged
-from apps.metrics.measures.measure_input import UNKNOWN, Attribute, BlockAttributes, QueryAttributes
+from apps.metrics.columns import UNKNOWN, Attribute, BlockAttributes, Floats, Ints, Judged, QueryAttributes
 from apps.metrics.statistics.strata import Division
 from apps.metrics.vocabulary import Ids, Vocabulary
 
@@ -112,7 +111,7 @@ def load_block_attributes(path: str | Path, blocks: Vocabulary) -> BlockAttribut
     names = [name for name in rows[0].cells if name != "time"]
     return BlockAttributes(
         by_name={name: _attribute([row.cells[name] for row in rows], numbers) for name in names},
-        times=_scattered(times, numbers, np.nan) if "time" in rows[0].cells else None,
+        read_times=(lambda: _scattered(times, numbers, np.nan)) if "time" in rows[0].cells else None,
     )
 
 

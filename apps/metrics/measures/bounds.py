@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.graded import FORMS, gains_of
-from apps.metrics.measures.measure_input import Attributes, Pass, ratio
+from apps.metrics.measures.measure_input import Pass, ratio
 
 Bools = NDArray[np.bool_]
 
@@ -72,7 +72,6 @@ def measure_bounds(
     judged: Judged,
     ranked: Ranked,
     block_ids: BlockIds,
-    attributes: Attributes | None = None,
     *,
     highest: int = 1,
 ) -> Bounds:
@@ -83,7 +82,7 @@ def measure_bounds(
     the residual of Moffat and Zobel (TOIS 27, 2008) to the upper bound: p to the number of results read, as all that is
     ranked below could be relevant.
     """
-    run = Pass(judged, ranked, block_ids, attributes)
+    run = Pass(judged, ranked, block_ids)
     highest = max(highest, int(judged.grade.max(initial=1)))
 
     @cache

@@ -1,82 +1,125 @@
-"""Measures of the diversity of the first results, by an attribute of blocks. They need no grades."""
+"""Measures of the first results by an attribute of blocks: how diverse they are, and what a role may not see.
+
+They need no grades. A result whose value is not known is left out: of results with a value the others say nothing.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from apps.common.text.words import plain_words, words_of
-from apps.metrics.columns import BLOCK_BITS, Floats, Ints, pair_keys
+from apps.metrics.columns import BLOCK_BITS, BLOCKS, Attribute, Floats, Ints, pair_keys
 from apps.metrics.measures.entries import Entry, Measure
-from apps.metrics.measures.measure_input import BLOCKS, Pass, ratio
+from apps.metrics.measures.measure_input import Pass, ratio
 from apps.metrics.measures.notation import MeasureError
+
+Bools = NDArray[np.bool_]
+BETWEEN_ROLES = re.compile(r"[;,|]")
 
 
 class Mix(NamedTuple):
     """The number of results in the first k of each query with each value of the attribute: a row for each pair that
     occurs.
 
-    `value` is its index in `values`, all those in the file of blocks.
+    `value` is its index among the values of the attribute. `known` counts the results of each query that have one;
+    those without are left out.
     """
 
     query: Ints
     value: Ints
     times: Ints
-    values: Sequence[str]
+    known: Ints
+    attribute: Attribute
+
+
+def _attribute_of(run: Pass, measure: Measure) -> Attribute:
+    if run.attributes.blocks is None:
+        raise MeasureError(f"{measure} needs a file with attributes of blocks.")
+    attribute = run.attributes.blocks.by_name.get(measure.reads)
+    if attribute is None:
+        names = ", ".join(run.attributes.blocks.by_name) or "none"
+        raise MeasureError(f"{measure} reads the attribute '{measure.reads}' of blocks; those that there are: {names}.")
+    return attribute
 
 
 def _mix(run: Pass, measure: Measure) -> Mix:
-    if run.attributes.blocks is None:
-        raise MeasureError(f"{measure} needs a file with attributes of blocks.")
-    attribute = run.attributes.blocks.by_name.get(measure.by)
-    if attribute is None:
-        names = ", ".join(run.attributes.blocks.by_name) or "none"
-        raise MeasureError(f"{measure} reads the attribute '{measure.by}' of blocks; those of the file: {names}.")
+    attribute = _attribute_of(run, measure)
     query, block = run.top(measure.cutoff or 0)
     codes = attribute.of(block)
-    if (codes < 0).any():
-        unknown = run.block_ids[int(block[codes < 0][0])]
-        name = unknown.decode() if isinstance(unknown, bytes) else unknown
-        raise MeasureError(f"{measure} needs the {measure.by} of every block it ranks; that of '{name}' is not known.")
+    query, codes = query[codes >= 0], codes[codes >= 0]
     keys, times = np.unique(pair_keys(query, codes), return_counts=True)
-    return Mix(keys >> BLOCK_BITS, keys & ((1 << BLOCK_BITS) - 1), times, attribute.values)
+    known = np.bincount(query, minlength=run.size)
+    return Mix(keys >> BLOCK_BITS, keys & ((1 << BLOCK_BITS) - 1), times, known, attribute)
 
 
 def _intra_list_diversity(run: Pass, measure: Measure) -> Floats:
     """Undefined (NaN) for a query with fewer than two results: there is no pair to compare."""
     mix = _mix(run, measure)
-    size = np.minimum(run.returned, measure.cutoff or 0)
-    pairs = size * (size - 1) / 2
+    pairs = mix.known * (mix.known - 1) / 2
     alike = run.sums(mix.query, mix.times * (mix.times - 1) / 2)
     return np.divide(pairs - alike, pairs, out=np.full(run.size, np.nan), where=pairs > 0)
 
 
 def _coverage(run: Pass, measure: Measure) -> Floats:
     mix = _mix(run, measure)
-    return ratio(np.bincount(mix.query, minlength=run.size), len(mix.values))
+    return ratio(np.bincount(mix.query, minlength=run.size), len(mix.attribute.values))
 
 
 def _sources(run: Pass, measure: Measure) -> Floats:
     """Undefined (NaN) for a query without results."""
     mix = _mix(run, measure)
-    size = np.minimum(run.returned, measure.cutoff or 0).astype(np.float64)
     different = np.bincount(mix.query, minlength=run.size)
-    return np.divide(different, size, out=np.full(run.size, np.nan), where=size > 0)
+    return np.divide(different, mix.known, out=np.full(run.size, np.nan), where=mix.known > 0)
 
 
 def _distance(run: Pass, measure: Measure) -> Floats:
     """Undefined (NaN) for a query with fewer than two results."""
     mix = _mix(run, measure)
-    sets = {value: word_set(mix.values[value]) for value in np.unique(mix.value).tolist()}
+    sets = {value: word_set(text) for value, text in mix.attribute.texts(np.unique(mix.value)).items()}
     found = np.full(run.size, np.nan)
     rows = np.repeat(np.arange(len(mix.query)), mix.times)
     for query in np.unique(mix.query).tolist():
         distance = mean_distance([sets[value] for value in mix.value[rows[mix.query[rows] == query]].tolist()])
         found[query] = np.nan if distance is None else distance
     return found
+
+
+def roles_in(audience: str) -> frozenset[str]:
+    """The roles that a text names, divided by commas, semicolons or bars, in small letters."""
+    return frozenset(filter(None, (role.strip().casefold() for role in BETWEEN_ROLES.split(audience))))
+
+
+def is_closed_to(role: str, audience: str) -> bool:
+    """Whether the role may not see what has this audience; an empty one is everybody."""
+    roles = roles_in(audience)
+    return bool(roles) and role.strip().casefold() not in roles
+
+
+def leaks_of(run: Pass, measure: Measure) -> tuple[Ints, Bools]:
+    """The query of each result in the first k, and whether the role of the measure may not see it."""
+    attribute = _attribute_of(run, measure)
+    query, block = run.top(measure.cutoff or 0)
+    codes = attribute.of(block)
+    audiences = attribute.texts(np.unique(codes[codes >= 0]))
+    return query, np.isin(codes, [code for code, text in audiences.items() if is_closed_to(measure.role, text)])
+
+
+def _leaks(run: Pass, measure: Measure) -> Floats:
+    """Undefined (NaN) for a query without results."""
+    query, is_leak = leaks_of(run, measure)
+    size = np.bincount(query, minlength=run.size)
+    leaks = np.bincount(query[is_leak], minlength=run.size)
+    return np.divide(leaks, size, out=np.full(run.size, np.nan), where=size > 0)
+
+
+def _any_leak(run: Pass, measure: Measure) -> Floats:
+    return np.where(np.isnan(shares := _leaks(run, measure)), np.nan, shares > 0)
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -95,17 +138,29 @@ def mean_distance(texts: Sequence[frozenset[str]]) -> float | None:
     return sum(1 - len(one & other) / len(one | other) if one or other else 0.0 for one, other in pairs) / len(pairs)
 
 
-def _entry(name: str, words: str, source: str, values: object, by: str = "type") -> Entry:
+BY_TYPE = {"by": "type"}
+
+
+def _entry(
+    name: str,
+    words: str,
+    source: str,
+    values: object,
+    sample: dict[str, str] = BY_TYPE,
+    *,
+    is_lower_better: bool = False,
+) -> Entry:
     return Entry(
         name,
         words,
         source,
         values,  # type: ignore[arg-type]
         "needed",
-        takes=frozenset({"by"}),
-        required=frozenset({"by"}),
+        takes=frozenset(sample),
+        required=frozenset(sample),
         needs=frozenset({BLOCKS}),
-        sample={"by": by},
+        is_lower_better=is_lower_better,
+        sample=sample,
     )
 
 
@@ -113,23 +168,23 @@ ENTRIES = (
     _entry(
         "ILD",
         "Intra-list diversity: of all pairs of blocks in the first k, the share that differ in the attribute; not "
-        "defined for a query with fewer than two results.",
+        "defined for a query with fewer than two results that have it.",
         "Ziegler et al., WWW 2005, with a distance of 0 or 1",
         _intra_list_diversity,
     ),
     _entry(
         "CorpusCoverage",
-        "Different values of the attribute in the first k, divided by the different values in the file of blocks.",
+        "Different values of the attribute in the first k, divided by the different values in all blocks.",
         "Ge, Delgado-Battenfeld and Jannach, RecSys 2010, for each list and by attribute",
         _coverage,
     ),
     _entry(
         "Sources",
-        "Different values of the attribute in the first k, such as documents, divided by the number of results there; "
-        "not defined for a query without results.",
+        "Different values of the attribute in the first k, such as documents, divided by the number of results there "
+        "that have one; not defined for a query without such results.",
         "S-recall of Zhai, Cohen and Lafferty, SIGIR 2003, with results in place of subtopics",
         _sources,
-        "document",
+        {"by": "document"},
     ),
     _entry(
         "Distance",
@@ -137,6 +192,23 @@ ENTRIES = (
         "have, divided by those that either has; not defined for a query with fewer than two results.",
         "Ziegler et al., WWW 2005, with Jaccard's distance of word sets",
         _distance,
-        "text",
+        {"by": "text"},
+    ),
+    _entry(
+        "Leaks",
+        "Results in the first k that the role may not see, because their audience names others, divided by the results "
+        "there; a block without an audience is for everybody. Not defined for a query without results.",
+        "share of results that break an access rule",
+        _leaks,
+        {"role": "guest"},
+        is_lower_better=True,
+    ),
+    _entry(
+        "AnyLeak",
+        "1 when the role may not see some result in the first k, else 0; not defined for a query without results.",
+        "Leaks, rounded up",
+        _any_leak,
+        {"role": "guest"},
+        is_lower_better=True,
     ),
 )

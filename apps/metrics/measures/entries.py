@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from apps.metrics.columns import Floats
+from apps.metrics.columns import TIMES, Floats
 from apps.metrics.measures.notation import Map, Value, written
 
 if TYPE_CHECKING:
@@ -18,9 +18,10 @@ EXPECTED = "expected"
 POOLED = "pooled"
 WORDS = "words"
 UNANSWERABLE = "unanswerable"
+TIME, AUDIENCE = "time", "audience"
 GRADES_ALONE = frozenset({GRADES})
 YES_OR_NO = frozenset(
-    {"Success", "FailureRate", "Sufficient", "AbstentionRate", "FalseAnswerRate", "FalseAbstentionRate"}
+    {"Success", "FailureRate", "Sufficient", "AnyLeak", "AbstentionRate", "FalseAnswerRate", "FalseAbstentionRate"}
 )
 YES_OR_NO_AT_1 = frozenset({"P", "RR"})
 
@@ -41,10 +42,13 @@ class Measure(NamedTuple):
     beta: float = 1.0
     by: str = ""
     rate: float | Map = 0.0
+    role: str = ""
+    half_life: float = 0.0
 
     def __str__(self) -> str:
         parameters: dict[str, Value] = {}
-        always = self.entry.required | self.entry.stated
+        replaced = {key for key, other in self.entry.instead.items() if getattr(self, other)}
+        always = (self.entry.required | self.entry.stated) - replaced
         for key in self.entry.takes:
             value = getattr(self, key)
             if key in always or value != self._field_defaults[key]:
@@ -54,6 +58,13 @@ class Measure(NamedTuple):
     @property
     def entry(self) -> Entry:
         return REGISTRY[self.name]
+
+    @property
+    def reads(self) -> str:
+        """The attribute of blocks that it reads; "" for none."""
+        if TIMES in self.entry.needs:
+            return TIME
+        return AUDIENCE if self.role else self.by
 
     @property
     def is_yes_or_no(self) -> bool:
@@ -66,9 +77,10 @@ class Entry:
     """A measure's entry in the registry.
 
     `cutoff` is "needed", "optional" or "none". `takes` names its parameters, `required` those without a default,
-    `stated` those that are always written out. `needs` is its input: grades, marks of what was pooled, facets, words of
-    returned passages, blocks, times, queries that nothing answers. A measure is `is_about_judging` when it describes
-    the judgements, and `is_lower_better` when low values are better.
+    `instead` what may be given in place of one of these, `stated` those that are always written out. `needs` is its
+    input: grades, marks of what was pooled, facets, words of returned passages, blocks, times, queries that nothing
+    answers. A measure is `is_about_judging` when it describes the judgements, and `is_lower_better` when low values are
+    better.
     """
 
     name: str
@@ -78,6 +90,7 @@ class Entry:
     cutoff: str
     takes: frozenset[str] = frozenset({"rel"})
     required: frozenset[str] = frozenset()
+    instead: Mapping[str, str] = field(default_factory=dict)
     stated: frozenset[str] = frozenset()
     needs: frozenset[str] = GRADES_ALONE
     aliases: tuple[str, ...] = ()

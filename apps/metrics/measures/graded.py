@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.metrics.columns import Floats, Ints, Judged, place_within
+from apps.metrics.columns import TIMES, Floats, Ints, Judged, place_within
 from apps.metrics.measures.entries import GRADES, Entry, Measure
-from apps.metrics.measures.measure_input import TIMES, Pass, ratio
+from apps.metrics.measures.measure_input import Pass, ratio
 from apps.metrics.measures.notation import MeasureError
 
 
@@ -118,7 +118,11 @@ def _best_order(judged: Judged, gain: Floats, key: Hashable | None) -> Gains:
 
 
 def _faded_ndcg(run: Pass, measure: Measure) -> Floats:
-    """Ages are in days; a block from after its query counts as new."""
+    """Ages are in days; a block from after its query counts as new.
+
+    A relevant block whose time is not known is left out of the ranking and of its ideal order. Undefined (NaN) for a
+    query with relevant blocks of which none has a time.
+    """
     blocks, queries = run.attributes.blocks, run.attributes.queries
     if blocks is None or queries is None:
         raise MeasureError(f"{measure} needs the times of blocks and queries.")
@@ -129,16 +133,18 @@ def _faded_ndcg(run: Pass, measure: Measure) -> Floats:
     if np.isnan(query_times).any():
         unknown = judged.queries[query[np.isnan(query_times)][0]]
         raise MeasureError(f"{measure} needs the time of every query; that of '{unknown}' is not known.")
-    if np.isnan(block_times).any():
-        unknown = _id(run, int(judged.block[some[np.isnan(block_times)][0]]))
-        raise MeasureError(f"{measure} needs the time of every relevant block; that of '{unknown}' is not known.")
-    age = np.maximum(query_times - block_times, 0.0)
-    gain[some] *= np.exp(-_rates(measure, run, queries.domains)[query] * age)
-    return _normalised(run, measure, LINEAR, gain, None)
+    is_known = ~np.isnan(block_times)
+    age = np.maximum(query_times - np.where(is_known, block_times, query_times), 0.0)
+    gain[some] *= np.where(is_known, np.exp(-_rates(measure, run, queries.domains)[query] * age), 0.0)
+    dated = np.bincount(query[is_known], minlength=run.size)
+    is_undated = (np.bincount(query, minlength=run.size) > 0) & (dated == 0)
+    return np.where(is_undated, np.nan, _normalised(run, measure, LINEAR, gain, None))
 
 
 def _rates(measure: Measure, run: Pass, domains: tuple[str, ...]) -> Floats:
     """The rate of each query, by its domain where the measure has rates by domain."""
+    if measure.half_life:
+        return np.full(run.size, np.log(2.0) / measure.half_life)
     if not isinstance(measure.rate, tuple):
         return np.full(run.size, measure.rate)
     named = dict(measure.rate)
@@ -147,11 +153,6 @@ def _rates(measure: Measure, run: Pass, domains: tuple[str, ...]) -> Floats:
             domain_words = f"the domain '{domain}'" if domain else "no domain"
             raise MeasureError(f"{measure} names no rate for query '{query}', which has {domain_words}.")
     return np.array([named[domain] for domain in domains], dtype=np.float64)
-
-
-def _id(run: Pass, block: int) -> str:
-    text = run.block_ids[block]
-    return text.decode() if isinstance(text, bytes) else str(text)
 
 
 def refuse_above(measure: Measure, highest: int) -> None:
@@ -241,12 +242,14 @@ ENTRIES = (
     Entry(
         "TD_nDCG",
         "nDCG whose gain fades with age: grade · e^(−rate · age), where age is the time of the query minus the time of "
-        "the block in days, never below 0. The best order is that of the faded gains.",
+        "the block in days, never below 0; with half_life=h it is grade · 2^(−age / h). The best order is that of the "
+        "faded gains. Relevant blocks without a time are left out.",
         "exponential decay as in Li and Croft, CIKM 2003; normalised as nDCG",
         _faded_ndcg,
         "optional",
-        takes=frozenset({"rate", "judged_only"}),
+        takes=frozenset({"rate", "half_life", "judged_only"}),
         required=frozenset({"rate"}),
+        instead={"rate": "half_life"},
         needs=frozenset({GRADES, TIMES}),
         sample={"rate": 0.01},
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,65 +21,6 @@ from apps.metrics.columns import (
     place_within,
 )
 
-BLOCKS = "blocks"
-TIMES = "times"
-UNKNOWN = -1
-
-
-class Attribute(NamedTuple):
-    """One attribute of blocks: for each block number the index of its value in `values`, or -1.
-
-    Blocks numbered after the file was read are beyond the end of `codes`; their values are unknown.
-    """
-
-    codes: Ints
-    values: tuple[str, ...]
-
-    def of(self, blocks: Ints) -> Ints:
-        """The codes of these blocks, -1 where the value is not known."""
-        if not len(self.codes):
-            return np.full(len(blocks), UNKNOWN)
-        codes = self.codes[np.minimum(blocks, len(self.codes) - 1)]
-        return np.where(blocks < len(self.codes), codes, UNKNOWN)
-
-
-class BlockAttributes(NamedTuple):
-    """The attributes of blocks by name, and their times in days since 1970 (NaN: not known; None: no such column)."""
-
-    by_name: dict[str, Attribute]
-    times: Floats | None
-
-    def times_of(self, blocks: Ints) -> Floats:
-        """The times of these blocks, NaN where they are not known."""
-        if self.times is None or not len(self.times):
-            return np.full(len(blocks), np.nan)
-        times = self.times[np.minimum(blocks, len(self.times) - 1)]
-        return np.where(blocks < len(self.times), times, np.nan)
-
-
-class QueryAttributes(NamedTuple):
-    """Times of the judged queries in days since 1970 (NaN: unknown), and their domains ("": unknown)."""
-
-    times: Floats
-    domains: tuple[str, ...]
-
-
-class Attributes(NamedTuple):
-    """Attributes besides grades; None where no file was given."""
-
-    blocks: BlockAttributes | None = None
-    queries: QueryAttributes | None = None
-
-    @property
-    def given(self) -> frozenset[str]:
-        """Which needs of measures are met: attributes of blocks, and times of both blocks and queries."""
-        met = set()
-        if self.blocks is not None:
-            met.add(BLOCKS)
-            if self.queries is not None and self.blocks.times is not None:
-                met.add(TIMES)
-        return frozenset(met)
-
 
 class Pass:
     """The judged rows of a ranking, by query and rank. A negative grade is trec_eval's mark for a block of the pool
@@ -95,9 +35,7 @@ class Pass:
     queries; `covering` and `earnings`, set by text only.
     """
 
-    def __init__(
-        self, judged: Judged, ranked: Result, block_ids: BlockIds, attributes: Attributes | None = None
-    ) -> None:
+    def __init__(self, judged: Judged, ranked: Result, block_ids: BlockIds) -> None:
         abstained = ranked.abstained
         self.covering: Covering | None = None
         self.earnings: Earnings | None = None
@@ -106,7 +44,7 @@ class Pass:
             judged, ranked = _as_ranking(judged, self.earnings)
         self.judged = judged
         self.block_ids = block_ids
-        self.attributes = attributes or Attributes()
+        self.attributes = judged.attributes
         self.size = len(judged.queries)
         self._ordered = in_rank_order(ranked, block_ids)
         self.returned = np.bincount(self._ordered.query, minlength=self.size)
@@ -197,8 +135,8 @@ class Pass:
         grades = np.full(len(query), grade)
         columns = ((judged.query, query), (judged.block, block), (judged.grade, grades))
         all_queries, all_blocks, all_grades = (np.concatenate((column[rest], more)) for column, more in columns)
-        rows = Judged(judged.queries, all_queries, all_blocks, all_grades)
-        return Pass(rows, self._ordered, self.block_ids, self.attributes)
+        rows = Judged(judged.queries, all_queries, all_blocks, all_grades, attributes=judged.attributes)
+        return Pass(rows, self._ordered, self.block_ids)
 
 
 FIRST_MADE_UP = 1 << 31

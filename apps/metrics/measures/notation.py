@@ -223,10 +223,23 @@ def _weight(value: Value) -> float:
     return number
 
 
+def _days(value: Value) -> float:
+    number = _number(value)
+    if not 0 < number < float("inf"):
+        raise ValueError("is not a number of days above 0")
+    return number
+
+
 def _name(value: Value) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("is not the name of an attribute, such as 'type'")
     return value
+
+
+def _role(value: Value) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("is not the name of a role, such as 'guest'")
+    return value.strip()
 
 
 def _rate(value: Value) -> float | Map:
@@ -262,6 +275,7 @@ PARAMETERS = {
         _form,
     ),
     "gains": Parameter("gains in place of grades, such as `{1:1,2:3}`; other grades are their own gain", _gains),
+    "half_life": Parameter("days in which the gain halves, such as 365; in place of `rate`", _days),
     "judged_only": Parameter("`True` leaves unjudged blocks out of the ranking first (condensed list)", _flag),
     "max_rel": Parameter("the highest grade of the scale, 4 unless named, always written out", _top),
     "p": Parameter("persistence, between 0 and 1; 0.8 unless named, always written out", _inner_share),
@@ -270,4 +284,5 @@ PARAMETERS = {
         _rate,
     ),
     "rel": Parameter("the lowest grade that counts as relevant, 1 unless named", _level),
+    "role": Parameter("the role that may see some blocks only, such as `'guest'`; required", _role),
 }

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from apps.metrics.columns import BlockIds, Covering, Floats, Judged, Result
+from apps.metrics.columns import BLOCKS, TIMES, BlockIds, Covering, Floats, Judged, Result
 from apps.metrics.measures import diversity, facets, graded, sets, words
 from apps.metrics.measures.entries import (
     EXPECTED,
@@ -22,7 +22,7 @@ from apps.metrics.measures.entries import (
     Entry,
     Measure,
 )
-from apps.metrics.measures.measure_input import BLOCKS, TIMES, Attributes, Pass
+from apps.metrics.measures.measure_input import Pass
 from apps.metrics.measures.notation import (
     MeasureError,
     MeasureErrors,
@@ -144,7 +144,11 @@ def parse_measure(text: str, *, rel: int = 1) -> Measure:
     for key in sorted(parameters.keys() - entry.takes):
         takes = ", ".join(sorted(entry.takes)) or "none"
         raise MeasureError(f"{name} has no parameter {key}; parameters of {name}: {takes}.")
-    for key in sorted(entry.required - parameters.keys()):
+    for key, other in entry.instead.items():
+        if {key, other} <= parameters.keys():
+            raise MeasureError(f"{name} takes {key} or {other}, not both.")
+    named = parameters.keys() | {key for key, other in entry.instead.items() if other in parameters}
+    for key in sorted(entry.required - named):
         raise MeasureError(f"{name} needs {key}, such as {entry.example}.")
     given: dict[str, Value] = {"rel": rel} if "rel" in entry.takes else {}
     values = {key: checked(name, key, value) for key, value in (given | parameters).items()}
@@ -201,15 +205,14 @@ def measure_run(
     judged: Judged,
     ranked: Result,
     block_ids: BlockIds,
-    attributes: Attributes | None = None,
 ) -> Floats:
     """Values of every measure for every judged query: shape (queries, measures), in the given order.
 
     `block_ids[n]` is the id of block n; it decides ties. NaN where a value is undefined: Judged@k of a query without
-    results, ILD@k and Distance@k of one with fewer than two; and of an unanswerable query, by all measures of what was
-    found. Raises MeasureError for a measure whose input is missing.
+    results, ILD@k and Distance@k of one with fewer than two that have the attribute; and of an unanswerable query, by
+    all measures that read grades, but for those about it. Raises MeasureError for a measure whose input is missing.
     """
-    run = Pass(judged, ranked, block_ids, attributes)
+    run = Pass(judged, ranked, block_ids)
     known = {UNANSWERABLE} if judged.unanswerable is not None else set()
     if isinstance(ranked, Covering):
         refuse_unmet(measures, BY_TEXT | known, "By text, grades and words are known.")
@@ -221,8 +224,13 @@ def measure_run(
 
 
 def _of_answerable(measure: Measure, run: Pass, values: Floats) -> Floats:
-    """The values, undefined where there is nothing to be found, unless the measure is about just that."""
-    if run.judged.unanswerable is None or measure.entry.is_about_judging or UNANSWERABLE in measure.entry.needs:
+    """The values, undefined where there is nothing to be found, unless the measure is about just that, or reads no
+    grades: what a role may not see is a leak under any query.
+    """
+    entry = measure.entry
+    if run.judged.unanswerable is None or entry.is_about_judging or UNANSWERABLE in entry.needs:
+        return values
+    if GRADES not in entry.needs:
         return values
     return np.where(run.judged.unanswerable, np.nan, values)
 

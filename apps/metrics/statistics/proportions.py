@@ -131,12 +131,20 @@ def most_missed(sampled: int, outside: int, confidence: float = 0.95) -> int:
     low, high = 0, outside - sampled
     while low < high:
         middle = (low + high + 1) // 2
-        is_rejected = _none_of(middle, sampled, outside) < log(1 - confidence) + ROUNDING
+        is_rejected = _log_chance_of_none(middle, sampled, outside) < log(1 - confidence) + ROUNDING
         low, high = (low, middle - 1) if is_rejected else (middle, high)
     return low
 
 
-def _none_of(relevant: int, sampled: int, outside: int) -> float:
+def _log_chance_of_none(relevant: int, sampled: int, outside: int) -> float:
     """The logarithm of the chance that a sample holds none of the relevant ones, of which it leaves enough others."""
     rest = outside - relevant
     return lgamma(rest + 1) - lgamma(rest - sampled + 1) - lgamma(outside + 1) + lgamma(outside - sampled + 1)
+
+
+def none_of(n: int, confidence: float = 0.95) -> float:
+    """The exact upper end for a share of which none of `n` cases was one: what is rarer is not excluded.
+
+    For 0.95 it is close to 3 / n, the rule of three (Hanley and Lippman-Hand, JAMA 249 (1983)).
+    """
+    return 1.0 - (1.0 - confidence) ** (1.0 / n)

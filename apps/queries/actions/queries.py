@@ -17,6 +17,7 @@ from apps.queries import rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.checks import Remark
 from apps.queries.core.naming import VARIANT, VARIANT_OF, VARIANT_SEED, free_ids
+from apps.queries.core.strata import TYPED
 from apps.queries.enums import CheckEffect
 from apps.queries.execution.ingest import EDITABLE, QueryComparison, take_queries
 from apps.queries.formats.records import QueryRow
@@ -170,7 +171,7 @@ def settle_remarks(*, project: Project, query_ids: Collection[int], actor: User,
     return settled
 
 
-LIKE_ORIGINAL = ("intent", "description", "source", "difficulty", "domain", "query_type", "group_key")
+LIKE_ORIGINAL = ("intent", "description", "source", "difficulty", *TYPED, "group_key", "asked_on")
 
 
 @transaction.atomic

@@ -21,6 +21,7 @@ from apps.queries.actions import failures as failures_actions
 from apps.queries.actions import queries as queries_actions
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.naming import LONGEST_WORDS, parse_facets, stored_facets
+from apps.queries.core.strata import CONTEXT, TYPED, checked_day
 from apps.queries.enums import Difficulty, QueryCheck, ReportState, VariantKind
 from apps.queries.models import FailureReport, Query, Source
 from apps.queries.rules import MOST_AT_ONCE
@@ -65,6 +66,7 @@ class QuerySerializer(serializers.ModelSerializer[Query]):
             "domain",
             "query_type",
             "group",
+            *CONTEXT,
             "tags",
             "metadata",
             "facets",
@@ -139,6 +141,12 @@ class StrataInput(serializers.Serializer):
         max_length=120,
         help_text="Queries about the same thing or time; dev and test never share a group.",
     )
+    expertise = serializers.CharField(
+        required=False, allow_blank=True, max_length=40, help_text="What the asker knows already."
+    )
+    answer_format = serializers.CharField(
+        required=False, allow_blank=True, max_length=40, help_text="What the answer should look like."
+    )
 
 
 class QueryInput(StrataInput):
@@ -152,8 +160,17 @@ class QueryInput(StrataInput):
     label = serializers.CharField(  # type: ignore[assignment]
         required=False, allow_blank=True, max_length=200, help_text="A short name shown in lists."
     )
+    asked_on = serializers.CharField(
+        required=False, allow_blank=True, max_length=10, help_text="The day it is of, such as 2026-03-01."
+    )
     tags = TagsField(required=False)
     facets = FacetsField(required=False, help_text="Its subtopics in order, at most 12: id and words of each.")
+
+    def validate_asked_on(self, day: str) -> str:
+        try:
+            return checked_day(day)
+        except ValueError:
+            raise serializers.ValidationError("Write a day as 2026-03-01.") from None
 
 
 class NewQueryInput(QueryInput):
@@ -304,14 +321,13 @@ class QueryVariants(BulkView):
         return Response(VariantsSerializer({"query_ids": [query.outside_id for query in added]}).data, status=201)
 
 
-FILTERS = ("state", "source", "difficulty", "domain", "query_type", "remarks", "text")
+FILTERS = ("state", "source", "difficulty", *TYPED, "remarks", "text")
 REMARKS = (selectors.ANY_REMARK, *QueryCheck.values)
 PARAMETERS = [
     OpenApiParameter("state", str, enum=list(selectors.STATES), description="by default live"),
     OpenApiParameter("source", str, description="slug of a source, or ~ for queries without one"),
     OpenApiParameter("difficulty", str, enum=Difficulty.values),
-    OpenApiParameter("domain", str),
-    OpenApiParameter("query_type", str),
+    *(OpenApiParameter(name, str) for name in TYPED),
     OpenApiParameter("remarks", str, enum=REMARKS, description="with an open remark of this check"),
     OpenApiParameter("text", str, description="part of the words, the label or the id"),
     *PAGING,

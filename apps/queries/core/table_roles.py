@@ -8,6 +8,7 @@ from apps.queries.enums import Difficulty
 TEXT, QUERY_ID, INTENT, LABEL, DESCRIPTION = "text", "query_id", "intent", "label", "description"
 TAGS, DIFFICULTY, DOMAIN, QUERY_TYPE, GROUP, SOURCE = "tags", "difficulty", "domain", "query_type", "group", "source"
 FACETS = "facets"
+EXPERTISE, FORMAT, DAY = "expertise", "answer_format", "asked_on"
 
 TEXT_HEADINGS = (
     "query", "queries", "search", "searches", "search term", "search terms", "search query", "search phrase",
@@ -68,14 +69,15 @@ DIFFICULTIES = {
 
 
 def _as_texts(values: Sequence[str]) -> float:
-    """With letters; what has several words is rather a query than an id."""
+    """With letters; what has several words, or no digit, is rather a query than an id."""
     has_letters = share(values, lambda value: any(letter.isalpha() for letter in value) and "://" not in value)
-    return has_letters * (0.6 + 0.4 * share(values, lambda value: " " in value))
+    no_digits = share(values, lambda value: not any(map(str.isdigit, value)))
+    return has_letters * (0.55 + 0.05 * no_digits + 0.4 * share(values, lambda value: " " in value))
 
 
 def _as_ids(values: Sequence[str]) -> float:
-    """Short, without blanks, and mostly different from each other."""
-    if any(letter.isspace() for value in values for letter in value):
+    """Mostly without blanks, and different from each other."""
+    if share(values, lambda value: any(map(str.isspace, value))) >= 0.5:
         return 0.0
     return 0.5 + 0.5 * len(set(values)) / len(values)
 
@@ -102,6 +104,9 @@ ROLES = (
     ColumnRole(QUERY_TYPE, "Kind of query", ("query type", "type", "kind", "intent type")),
     ColumnRole(GROUP, "Group", ("group", "entity", "session", "user group")),
     ColumnRole(SOURCE, "Source", ("source", "origin", "quelle")),
+    ColumnRole(EXPERTISE, "Expertise", ("expertise", "user expertise", "audience level", "fachkenntnis")),
+    ColumnRole(FORMAT, "Expected format", ("answer format", "expected format", "answer type", "antwortformat")),
+    ColumnRole(DAY, "Day", ("asked on", "asked at", "query date")),
     ColumnRole(FACETS, "Subtopics", ("facets", "subtopics", "facet", "subtopic", "teilthemen")),
 )
 HOW = {
@@ -116,5 +121,8 @@ HOW = {
     QUERY_TYPE: "a stratum of scores",
     GROUP: "kept together in a split",
     SOURCE: "a source of this project, by name",
+    EXPERTISE: "a stratum of scores",
+    FORMAT: "a stratum of scores",
+    DAY: "a day as 2026-03-01; its year is a stratum",
     FACETS: "1=words; 2=words",
 }

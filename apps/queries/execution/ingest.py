@@ -18,6 +18,7 @@ from apps.corpus.models import Import
 from apps.queries import rules
 from apps.queries.core.checks import Remark
 from apps.queries.core.naming import stored_facets
+from apps.queries.core.strata import CONTEXT
 from apps.queries.enums import CheckEffect
 from apps.queries.formats.records import QueryRow
 from apps.queries.models import Query, Source
@@ -79,6 +80,7 @@ EDITABLE = (
     "domain",
     "query_type",
     "group_key",
+    *CONTEXT,
     "tags",
     "metadata",
     "facets",

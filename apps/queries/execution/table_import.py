@@ -28,13 +28,14 @@ from apps.corpus.core.table_plans import (
 from apps.corpus.execution.import_reading import open_mapped
 from apps.queries.core import table_roles as roles
 from apps.queries.core.naming import Facet, QueryNames, parse_facets
+from apps.queries.core.strata import LONGEST_DAY, TYPED, checked_day
 from apps.queries.formats.records import QueryRow
 from apps.queries.models import Query
 from apps.queries.selectors import names_in, source_slugs
 
 KIND = "queries"
 FIT_IDS = "fit-ids"
-LIMITS = {roles.LABEL: 200, roles.DOMAIN: 80, roles.QUERY_TYPE: 40, roles.GROUP: 120}
+LIMITS = {roles.LABEL: 200, roles.GROUP: 120, **TYPED}
 
 
 class QueryTable(NamedTuple):
@@ -141,6 +142,8 @@ def _row(line: int, cells: Mapping[str, str], reading: _Reading) -> QueryRow | N
         reading.note("bad ids", f"line {line}: {query_id}")
         return None
     if not query_id:
+        if roles.QUERY_ID in values:
+            reading.note("unnamed", f"line {line}: {text}")
         query_id = reading.names.id_for(text)
         text = reading.names.text_of(query_id) or text
     else:
@@ -157,6 +160,9 @@ def _row(line: int, cells: Mapping[str, str], reading: _Reading) -> QueryRow | N
         domain=_cut(values, roles.DOMAIN),
         query_type=_cut(values, roles.QUERY_TYPE),
         group_key=_cut(values, roles.GROUP),
+        expertise=_cut(values, roles.EXPERTISE),
+        answer_format=_cut(values, roles.FORMAT),
+        asked_on=_day(line, values, reading),
         tags=_tags(values),
         facets=_facets(line, values, reading),
     )
@@ -170,6 +176,17 @@ def _tags(values: Mapping[str, str]) -> tuple[str, ...] | None:
     if roles.TAGS not in values:
         return None
     return tuple(tag.strip() for tag in re.split("[;,]", values[roles.TAGS]) if tag.strip())
+
+
+def _day(line: int, values: Mapping[str, str], reading: _Reading) -> str | None:
+    """The day of a cell, of which a time is left out."""
+    if roles.DAY not in values:
+        return None
+    try:
+        return checked_day(values[roles.DAY][:LONGEST_DAY])
+    except ValueError:
+        reading.note("days", f"line {line}: {values[roles.DAY]}")
+        return None
 
 
 def _facets(line: int, values: Mapping[str, str], reading: _Reading) -> tuple[Facet, ...] | None:
@@ -217,6 +234,11 @@ NOTICES = {
         "1 row has JSON or markup instead of a query. Choose another column, or the form of the file.",
         "{:,} rows have JSON or markup instead of queries. Choose another column, or the form of the file.",
     ),
+    "unnamed": (
+        WARN,
+        "1 row has no id; the query is found by its words, or gets an id.",
+        "{:,} rows have no id; their queries are found by their words, or get ids.",
+    ),
     "bad ids": (WARN, "1 row has an id with blanks and stays out.", "{:,} rows have ids with blanks and stay out."),
     "repeated": (DONE, "1 row repeats a query and counts once.", "{:,} rows repeat a query and count once."),
     "difficulties": (
@@ -228,6 +250,11 @@ NOTICES = {
         WARN,
         "1 source is not one of this project; it is left out.",
         "{:,} sources are not sources of this project; they are left out.",
+    ),
+    "days": (
+        WARN,
+        "1 day is not written as 2026-03-01; it is left out.",
+        "{:,} days are not written as 2026-03-01; they are left out.",
     ),
     "facets": (
         STOP,

@@ -3,13 +3,14 @@
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import dropwhile
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.files.anytable import ONE_COLUMN, is_packed_table, separator_of
+from apps.common.files.anytable import ONE_COLUMN, SEPARATORS, is_packed_table, separator_of
 from apps.common.files.faults import ErrorList
 from apps.common.files.json_tables import first_object, is_code, is_json
 from apps.common.files.parquet import is_parquet, parquet_names
@@ -69,10 +70,11 @@ def read_pasted(
 
     They come one a line, as they are copied from a list or a log. A line may begin with an id and a tab; with `has_ids`
     each begins with an id and a blank or colon, with `has_remarks` lines before the first may begin with #. In JSON
-    lines a text stands in quotation marks. Numbers that only count the lines are left out.
+    lines a text stands in quotation marks. Numbers that only count the lines, and the marks of a list, are left out.
     """
     lines = _lines_of(source.head(HEAD_BYTES))
     form, are_numbered = _id_form(lines) if has_ids else None, not has_ids and _are_numbered(lines)
+    are_bullets = len(lines) > 1 and all(map(_BULLET.match, lines))
     are_quoted = _is_json_lines(source)
     first_rows: dict[str, QueryRow] = {}
     for number, line in read_lines(source):
@@ -88,6 +90,10 @@ def read_pasted(
             line = numbered[2]
             if not first_rows:
                 errors.warn(source.error(number, "", numbered[0], "the numbers before the lines are left out"))
+        elif are_bullets and (bullet := _BULLET.match(line)):
+            line = bullet[1]
+            if not first_rows:
+                errors.warn(source.error(number, "", bullet[0], "the marks before the lines are left out"))
         elif are_quoted and _QUOTED.match(line):
             line = _unquoted(line)
         try:
@@ -190,6 +196,7 @@ _QUOTED = re.compile(r'\s*"(?:[^"\\]|\\.|"")*"\s*\Z')
 _BLANK_AFTER_ID = re.compile(r"\s*(?=\S*[0-9])([\w.:-]*[\w.-]):?[^\S\t]+(\S.*)")
 _COLON_AFTER_ID = re.compile(r"\s*(?=[\w.-]*[0-9])([\w.-]+)[^\S\t]*:[^\S\t]*(\S.*)")
 _NUMBERED = re.compile(r"\s*([0-9]{1,6})[.)][^\S\t]+(\S.*)")
+_BULLET = re.compile(r"\s*[-*•–][^\S\t]+(\S.*)")
 _TIME = re.compile(r"\s*[\w.-]+:[0-9]")
 
 
@@ -255,6 +262,8 @@ def doubt_of(source: TableFile, format: str) -> Doubt | None:
     if format not in {LINES, TABLE} or is_packed_table(source) or is_json(source):
         return None
     lines = [line.strip() for line in _lines_of(source.head(HEAD_BYTES))]
+    if not lines:
+        return None
     if format == LINES:
         if (form := _id_form(lines) if len(lines) > 1 else None) and (found := form.match(lines[0])):
             counted = "The numbers only count the lines, and are left out."
@@ -263,7 +272,13 @@ def doubt_of(source: TableFile, format: str) -> Doubt | None:
                 LINES: counted if form is _NUMBERED else "A query may begin so.",
             }
             return Doubt("Does each line begin with the id of its query?", forms)
-        if not lines or not all(map(_QUOTED.match, lines)) or _is_json_lines(source):
+        if _have_columns(lines[1:]):
+            forms = {
+                TABLE: "Most lines have as many commas, tabs or the like.",
+                LINES: "The first line is not like them.",
+            }
+            return Doubt("Is each line a query, or are they the rows of a table?", forms)
+        if not all(map(_QUOTED.match, lines)) or _is_json_lines(source):
             return None
         forms = {TABLE: "Each line is in quotation marks, as cells are.", LINES: "A search for exact words is so too."}
         return Doubt("Are the quotation marks a part of the queries?", forms)
@@ -277,6 +292,14 @@ def doubt_of(source: TableFile, format: str) -> Doubt | None:
         return None
     forms = {LINES: "A blank follows each comma, as in sentences.", TABLE: "Each line has as many commas."}
     return Doubt("Is each line a query, or do the commas divide columns?", forms)
+
+
+def _have_columns(lines: Sequence[str]) -> bool:
+    """Whether most of several lines have one of the usual separators equally often, or one stands before a quote."""
+    if any(f'{mark}"' in line for mark in SEPARATORS for line in lines):
+        return True
+    counts = (Counter(line.count(mark) for line in lines) for mark in SEPARATORS)
+    return len(lines) > 1 and any(count[one] * 2 > len(lines) for count in counts for one in count if one)
 
 
 def _is_list(lines: list[str], *, is_pasted: bool) -> bool:

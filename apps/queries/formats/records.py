@@ -15,6 +15,7 @@ from apps.common.files.parquet import object_in, parquet_records
 from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_csv
 from apps.queries.core.naming import Facet, parse_facets
+from apps.queries.core.strata import checked_day
 from apps.queries.enums import Difficulty
 
 
@@ -38,6 +39,9 @@ class QueryRow(NamedTuple):
     tags: tuple[str, ...] | None = None
     metadata: dict | None = None
     facets: tuple[Facet, ...] | None = None
+    expertise: str | None = None
+    answer_format: str | None = None
+    asked_on: str | None = None
 
 
 def rows_from(
@@ -122,6 +126,9 @@ def _row(fields: Fields) -> QueryRow:
         "tags": lambda: tuple(fields.words("tags")),
         "metadata": lambda: fields.mapping("metadata"),
         "facets": lambda: facets_of(fields),
+        "expertise": lambda: fields.word("expertise", limit=40),
+        "answer_format": lambda: fields.word("answer_format", limit=40),
+        "asked_on": lambda: _day(fields),
     }
     values = {name: value() for name, value in given.items() if name in fields.values}
     return QueryRow(
@@ -131,6 +138,13 @@ def _row(fields: Fields) -> QueryRow:
         group_key=values.pop("group", None),
         **values,
     )
+
+
+def _day(fields: Fields) -> str:
+    try:
+        return checked_day(fields.word("asked_on"))
+    except ValueError:
+        raise fields.wrong("asked_on", "must be a day such as 2026-03-01") from None
 
 
 def facets_of(fields: Fields, field: str = "facets") -> tuple[Facet, ...]:

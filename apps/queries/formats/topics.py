@@ -33,6 +33,9 @@ HEADS = {
 }
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*)((?:\s[^<>]*)?)>")
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
+_PAIR = re.compile(r"<([A-Za-z]\w*)(?:\s[^<>]*)?>(?:(?!<\1).)*?</\1>", re.DOTALL)
+_REST = re.compile(r"</|<\Z|<[^\s<>=][^<>]*>|<\s*\w+>|\A<\w")
+"""What is left of a broken tag in a text, once words between two tags are taken out of it."""
 _ENTITY = re.compile(r"&#?\w+;")
 _AROUND = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>|<!\[CDATA\[|\]\]>", re.DOTALL)
 FREE = ""
@@ -75,6 +78,7 @@ def read_topics(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
 
 
 def _records(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:
+    have_titles = False
     for topic in _topics(source, errors):
         values: dict = {}
         for role, names in FIELDS.items():
@@ -82,7 +86,8 @@ def _records(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]
             if named or any(name in topic.parts for name in names):
                 values[role] = HEADS[role].sub("", topic.text(named), count=1) if named else ""
                 topic.parts.pop(named, None)
-        if "title" not in values and topic.text(FREE):
+        have_titles = have_titles or "title" in values
+        if not have_titles and topic.text(FREE):
             values["title"] = topic.text(FREE)
         others = {name: topic.text(name) for name in topic.parts if name not in {*NAMES, FREE} and topic.text(name)}
         facets = [{"id": one, "words": " ".join(" ".join(text).split())} for one, text in topic.subtopics.items()]
@@ -160,6 +165,9 @@ def _unescaped(text: str) -> str:
 
 
 def _topic_row(fields: Fields) -> QueryRow:
+    for name in ("num", "title"):
+        if _REST.search(_PAIR.sub("", fields.text(name))):
+            raise fields.wrong(name, "has a tag that opens or closes nothing; mend the tags of this topic")
     return QueryRow(
         line=fields.line,
         query_id=fields.outside_id("num"),

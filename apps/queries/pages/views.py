@@ -22,6 +22,7 @@ from apps.queries.actions import queries as queries_actions
 from apps.queries.actions import sources as sources_actions
 from apps.queries.actions.sources import resting_on
 from apps.queries.core.bulk_changes import BulkChange
+from apps.queries.core.strata import STRATA
 from apps.queries.enums import ReportState, VariantKind
 from apps.queries.forms import (
     BulkForm,
@@ -78,7 +79,7 @@ def _preview(project: Project, query_ids: list[int], change: BulkChange) -> dict
     """The counts to show, and a digest of what they are about: only what was seen is applied."""
     preview = selectors.preview_of(project, query_ids, change)
     values = [[row.field, _slug(row.before), _slug(row.after), row.number] for row in preview.transitions]
-    labels = {**selectors.STRATA, "group_key": "Group", "tags": "Tags"}
+    labels = {**STRATA, "group_key": "Group", "tags": "Tags"}
     return {
         "preview": preview,
         "rows": [(labels[row.field], row.before, row.after, row.number) for row in preview.transitions],

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,7 @@ def without(judged: Judged, gone: np.ndarray) -> Judged:
     rest = ~gone
     pairs = judged.query[rest], judged.block[rest]
     facets = facets_among(judged.facets, *pairs)
-    return Judged(judged.queries, *pairs, judged.grade[rest], facets, unanswerable=judged.unanswerable)
+    return replace(judged, query=pairs[0], block=pairs[1], grade=judged.grade[rest], facets=facets)
 
 
 def means_of(values: Floats) -> list[float | None]:

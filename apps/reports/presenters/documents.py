@@ -70,7 +70,8 @@ def evaluation_report(sheet: EvaluationSheet | HitSheet) -> Document:
 
 def _about(sheet: EvaluationSheet | HitSheet) -> list[str]:
     """What its figures are worth, and what is not shown one by one."""
-    return [*filter(None, [sheet.budgeted]), *sheet.withheld]
+    left_out = sheet.left_out if isinstance(sheet, EvaluationSheet) else []
+    return [*filter(None, [sheet.budgeted]), *left_out, *sheet.withheld]
 
 
 def _gate_result(result: GateResult) -> ReportedGate:

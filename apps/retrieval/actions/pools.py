@@ -205,7 +205,7 @@ def _link_runs(
             raise PoolRefused(reason, code="run_refused")
         run_of_system = reusable_run(system, pool.snapshot, pool.depth, query_ids)
         if run_of_system is None:
-            run_of_system = add_run(system, pool.snapshot, max(pool.depth, RUN_DEPTH), "", "", "", actor, at)
+            run_of_system = add_run(system, pool.snapshot, max(pool.depth, RUN_DEPTH), actor=actor, at=at)
             pending += [run_of_system, *add_components(run_of_system, query_ids, actor, at)]
         runs.append(run_of_system)
     if not runs and not may_be_empty:

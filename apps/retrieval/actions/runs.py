@@ -33,6 +33,7 @@ def request_run(
     tag: str = "",
     note: str = "",
     commit: str = "",
+    as_role: str = "",
     abstains_below: float | None = None,
     actor: User,
     at: datetime,
@@ -49,8 +50,8 @@ def request_run(
     abstention = rules.abstention_refusal(rules.returns_of(system), abstains_below)
     if reason := rules.run_refusal(system, snapshot, len(query_ids), depth) or abstention:
         raise RunRefused(reason, code="run_refused")
-    more: dict[str, Any] = {"returns": rules.returns_of(system), "abstains_below": abstains_below}
-    run = add_run(system, snapshot, depth, tag, note, commit, actor, at, **more)
+    facts: dict[str, Any] = {"note": note, "commit": commit, "as_role": as_role, "abstains_below": abstains_below}
+    run = add_run(system, snapshot, depth, tag, **facts, returns=rules.returns_of(system), actor=actor, at=at)
     components = add_components(run, query_ids, actor, at)
     params = {"run_id": run.pk, "query_ids": query_ids}
     job = enqueue(kind="retrieval.run", params=params, project=project, actor=actor, at=at, title=f"Run {run.tag}")
@@ -75,8 +76,9 @@ def add_runs_again(
     for one in sorted(former, key=lambda run: (run.system.kind == SystemKind.FUSION, run.system_id)):
         if reason := rules.run_refusal(one.system, snapshot, len(query_ids), one.depth):
             raise RunRefused(reason, code="run_refused")
-        more: dict[str, Any] = {"returns": rules.returns_of(one.system), "abstains_below": one.abstains_below}
-        run = add_run(one.system, snapshot, one.depth, "", note, "", actor, at, **more)
+        facts: dict[str, Any] = {"note": note, "as_role": one.as_role, "abstains_below": one.abstains_below}
+        facts["returns"] = rules.returns_of(one.system)
+        run = add_run(one.system, snapshot, one.depth, **facts, actor=actor, at=at)
         components += add_components(run, query_ids, actor, at, among=[*runs, *components])
         runs.append(run)
     lock_queries(query_ids, at=at)
@@ -88,8 +90,8 @@ def add_components(
 ) -> list[Run]:
     """Choose the component runs of a fused run; returns those that its job has to make first. Other runs have none.
 
-    A complete run of a component that is deep enough and has all the queries is reused, and so is one `among` those
-    that the same job makes on these queries.
+    A complete run of a component for the same role that is deep enough and has all the queries is reused, and so is one
+    `among` those that the same job makes on these queries.
     """
     if run.system.kind != SystemKind.FUSION:
         return []
@@ -97,12 +99,13 @@ def add_components(
     pending: list[Run] = []
     for digest in run.system.config["engine"]["systems"]:
         system = System.objects.get(project_id=run.project_id, digest=digest)
-        waiting = (one for one in [*among, *pending] if one.system_id == system.pk and one.depth >= run.depth)
-        component = next(waiting, None) or reusable_run(system, run.snapshot, run.depth, query_ids)
+        alike = (one for one in [*among, *pending] if (one.system_id, one.as_role) == (system.pk, run.as_role))
+        waiting = (one for one in alike if one.depth >= run.depth)
+        component = next(waiting, None) or reusable_run(system, run.snapshot, run.depth, query_ids, run.as_role)
         if component is None:
             if reason := rules.run_refusal(system, run.snapshot, len(query_ids), run.depth):
                 raise RunRefused(f"{run.system.name} fuses {system.name}. {reason}", code="run_refused")
-            component = add_run(system, run.snapshot, run.depth, "", "", "", actor, at)
+            component = add_run(system, run.snapshot, run.depth, as_role=run.as_role, actor=actor, at=at)
             pending += [component, *add_components(component, query_ids, actor, at, [*among, *pending])]
         components.append(component.pk)
     run.report = {"components": components}

@@ -18,7 +18,7 @@ from apps.jobs.serializers import JobSerializer
 from apps.queries.models import Source
 from apps.retrieval.actions.pools import grow_pool, request_missing, request_pool
 from apps.retrieval.selectors.pools import pool_in, pools_in
-from apps.retrieval.selectors.question_sets import QueryChoice
+from apps.retrieval.selectors.question_sets import FILTERED, QueryChoice
 from apps.retrieval.selectors.runs import complete_runs_on
 from apps.retrieval.selectors.systems import engines_in
 from apps.retrieval.serializers.pools import (
@@ -91,9 +91,7 @@ class PoolList(PoolView):
                 raise exceptions.ValidationError({"source": ["No source of this project is called that."]})
         return QueryChoice(
             source_id=source.pk if source else None,
-            domain=values["domain"],
-            difficulty=values["difficulty"],
-            query_type=values["query_type"],
+            **{name: values[name] for name in FILTERED},
         )
 
 

@@ -15,6 +15,7 @@ from apps.corpus.models import Snapshot
 from apps.jobs.models import Job
 from apps.retrieval.actions.intake import push_run
 from apps.retrieval.actions.runs import annotate_run
+from apps.retrieval.enums import RUN_DETAILS
 from apps.retrieval.execution.run_reading import is_body_read_at_once
 from apps.retrieval.rules import reading_refusal
 from apps.retrieval.selectors.runs import names_of_ranked, push_in, reach_of_run, run_in, runs_in
@@ -61,7 +62,7 @@ class RunList(RunsAPIView):
             rows=body.get("rows") or None,
             results=body.get("results") or None,
             details={
-                **{key: values[key].strip() for key in ("system", "tag", "note", "commit")},
+                **{key: values[key].strip() for key in RUN_DETAILS},
                 "abstains_below": values["abstains_below"],
             },
             usage=values["usage"],

@@ -28,7 +28,7 @@ from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.forms.remote import HttpForm, OpenSearchForm, PaceForm, RemoteForm
 from apps.retrieval.models import LoadedIndex, System
-from apps.retrieval.selectors.question_sets import QueryChoice, question_sets
+from apps.retrieval.selectors.question_sets import FILTERED, QueryChoice, question_sets
 from apps.retrieval.selectors.systems import loaded_in, loaded_index_in, system_in, systems_in
 from apps.retrieval.serializers.runs import snapshot_of_body
 from apps.retrieval.serializers.systems import (
@@ -118,9 +118,7 @@ class SystemRuns(SystemView):
         snapshot = snapshot_of_body(self.project, values["snapshot"])
         choice = QueryChoice(
             source_id=values["source"],
-            domain=values["domain"],
-            difficulty=values["difficulty"],
-            query_type=values["query_type"],
+            **{name: values[name] for name in FILTERED},
             questions=self._questions(values["questions"]),
         )
         run = request_run(
@@ -132,6 +130,7 @@ class SystemRuns(SystemView):
             tag=values["tag"],
             note=values["note"],
             commit=values["commit"],
+            as_role=values["as_role"],
             abstains_below=values["abstains_below"],
             actor=self.member.user,
             at=timezone.now(),

@@ -21,7 +21,7 @@ from apps.jobs.models import Upload
 from apps.metrics.statistics.usage import checked_usage
 from apps.queries.actions.queries import lock_queries
 from apps.retrieval import rules
-from apps.retrieval.enums import RUN_IMPORT, SystemKind
+from apps.retrieval.enums import RUN_DETAILS, RUN_IMPORT, SystemKind
 from apps.retrieval.execution.ranking import complete_run, rankings_digest
 from apps.retrieval.execution.run_reading import NUMBERED, add_run, add_system, reading_of, reading_path
 from apps.retrieval.formats import RunDraft, facts_of
@@ -54,6 +54,7 @@ def import_run(
     origin: str = "",
     note: str = "",
     commit: str = "",
+    as_role: str = "",
     usage: Mapping[str, Any] | None = None,
     abstains_below: float | None = None,
     skip_unknown: bool = False,
@@ -62,11 +63,11 @@ def import_run(
 ) -> ImportedRun:
     """Import a run, completely or not at all. An empty system or tag is replaced by the tag in the file.
 
-    `usage` is what the run used; without it, what its file says of that. A query whose best score is below
-    `abstains_below` gets no answer.
+    `usage` is what the run used; without it, what its file says of that. `as_role` is the role for whom it searched. A
+    query whose best score is below `abstains_below` gets no answer.
 
     Importing the same run again changes nothing. It is the same when rankings, system and tag are equal, and commit,
-    note and usage where given; without a given tag also when it was imported as `tag@2`, `tag@3` and so on. Equal
+    note, role and usage where given; without a given tag also when it was imported as `tag@2`, `tag@3` and so on. Equal
     rankings under another tag are a run of their own, such as that of another commit.
 
     With `skip_unknown`, rows with an unknown query or block are left out; otherwise they raise InputErrors, as all
@@ -81,21 +82,22 @@ def import_run(
     if reason := rules.abstention_refusal(draft.returns, abstains_below):
         raise RunRefused(reason, code="no_scores")
     given, tag = tag.strip(), tag.strip() or draft.tags[0]
-    note, commit, used = note.strip(), commit.strip(), checked_usage(usage or draft.usage)
-    about: dict[str, Any] = {"note": note, "commit": commit, "usage": used, "abstains_below": abstains_below}
+    details: dict[str, Any] = {"note": note.strip(), "commit": commit.strip(), "as_role": as_role.strip()}
+    details["usage"] = checked_usage(usage or draft.usage)
+    details["abstains_below"] = abstains_below
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # otherwise two requests could both be new
     equal_runs = same_rankings(project=project, snapshot=snapshot, draft=draft, system=system.strip() or tag)
     if not given and (earlier := _numbered(equal_runs, tag)):
-        tag = earlier.tag if rules.ledger_refusal(earlier, **about) is None else tag
+        tag = earlier.tag if rules.ledger_refusal(earlier, **details) is None else tag
     if same := equal_runs.filter(tag=tag).first():
-        if reason := rules.ledger_refusal(same, **about):
+        if reason := rules.ledger_refusal(same, **details):
             raise RunRefused(reason, code="tag_taken")
         return ImportedRun(same, is_new=False, draft=draft)
     owner = _uploaded_system(project, system.strip() or tag, actor, at)
-    given_with = (origin[:300], draft.returns, used, abstains_below)
-    run = add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, *given_with)
+    of_file: dict[str, Any] = {"origin": origin[:300], "returns": draft.returns}
+    run = add_run(owner, snapshot, draft.depth, tag, actor=actor, at=at, **details, **of_file)
     _store_rankings(run, draft)
-    after = {"origin": run.origin, "rows": draft.rows, "left_out": draft.skipped, "usage": used}
+    after = {"origin": run.origin, "rows": draft.rows, "left_out": draft.skipped, "usage": run.usage or {}}
     record(project=project, actor=actor, action="run.imported", obj=run, after=after, at=at)
     lock_queries([one.query for one in draft.rankings], at=at)
     return ImportedRun(complete_run(run, actor=actor, at=at), is_new=True, draft=draft)
@@ -110,10 +112,10 @@ def check_draft(draft: RunDraft, *, skip_unknown: bool) -> None:
 
 @transaction.atomic
 def import_upload(*, upload: Upload, draft: RunDraft, skip_unknown: bool, actor: User, at: datetime) -> ImportedRun:
-    """Import the run in an uploaded file, with the system, tag, note and commit given at the upload."""
+    """Import the run in an uploaded file, with what was said of it at the upload."""
     upload = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload.pk)
     check_open(upload)
-    options = {key: upload.options[key] for key in ("system", "tag", "note", "commit")}
+    options = {key: upload.options.get(key, "") for key in RUN_DETAILS}
     imported = import_run(
         project=upload.project,
         snapshot=snapshot_in(upload.project, upload.options["snapshot"]),
@@ -189,7 +191,7 @@ def facts_of_draft(upload: Upload, draft: RunDraft) -> dict[str, Any]:
         snapshot = snapshot_in(upload.project, upload.options["snapshot"])
         system = upload.options["system"] or tag
         equal_runs = list(same_rankings(project=upload.project, snapshot=snapshot, draft=draft, system=system))
-        details = {key: upload.options[key].strip() for key in ("note", "commit")}
+        details = {key: upload.options.get(key, "").strip() for key in ("note", "commit", "as_role")}
         details["usage"] = upload.options.get("usage") or draft.usage
         details["abstains_below"] = upload.options.get("abstains_below")
         if not given and (earlier := _numbered(equal_runs, tag)) and not rules.ledger_refusal(earlier, **details):

@@ -49,7 +49,7 @@ from apps.retrieval.formats import (
     draft_from_table,
 )
 from apps.retrieval.models import Run, System
-from apps.retrieval.rules import RunRefused, SystemRefused, check_lengths
+from apps.retrieval.rules import RunRefused, SystemRefused, check_lengths, role_refusal
 from apps.retrieval.selectors.question_sets import other_names
 from apps.retrieval.selectors.snapshots import facts_of, position_of_blocks
 
@@ -82,18 +82,22 @@ def add_run(
     system: System,
     snapshot: Snapshot,
     depth: int,
-    tag: str,
-    note: str,
-    commit: str,
-    actor: User,
-    at: datetime,
+    tag: str = "",
+    *,
+    note: str = "",
+    commit: str = "",
+    as_role: str = "",
     origin: str = "",
     returns: str = Returns.BLOCKS,
     usage: Mapping[str, int | float] | None = None,
     abstains_below: float | None = None,
+    actor: User,
+    at: datetime,
 ) -> Run:
     """Create a run without rankings. An empty tag is replaced by a free one. Raises RunRefused and TooLong."""
-    check_lengths(tag=tag.strip(), commit=commit.strip())
+    check_lengths(tag=tag.strip(), commit=commit.strip(), as_role=as_role.strip())
+    if reason := role_refusal(as_role):
+        raise RunRefused(reason, code="bad_role")
     tag = _free_tag(system, snapshot, tag.strip())
     run = Run.objects.create(
         project_id=system.project_id,
@@ -103,6 +107,7 @@ def add_run(
         depth=depth,
         note=note.strip(),
         commit=commit.strip(),
+        as_role=as_role.strip(),
         origin=origin,
         returns=returns,
         usage=usage or None,
@@ -111,6 +116,7 @@ def add_run(
         created_at=at,
     )
     after = {"tag": tag, "system": system.name, "snapshot": snapshot.digest, "depth": depth, "state": run.state}
+    after |= {"as_role": run.as_role} if run.as_role else {}
     record(project=run.project, actor=actor, action="run.requested", obj=run, after=after, at=at)
     return run
 

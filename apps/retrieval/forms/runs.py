@@ -13,6 +13,7 @@ from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.metrics.statistics.usage import EXAMPLE, NAMES, Usage, UsageError, usage_of_words
+from apps.queries.core.strata import CONTEXT, TYPED
 from apps.queries.enums import Difficulty
 from apps.queries.models import Source
 from apps.retrieval import rules
@@ -103,28 +104,30 @@ class QueryChoiceForm(KaratForm):
     source = forms.ModelChoiceField(Source.objects.none(), required=False, empty_label="All sources")
     domain = forms.ChoiceField(required=False)
     query_type = forms.ChoiceField(label="Type", required=False)
+    expertise = forms.ChoiceField(required=False)
+    answer_format = forms.ChoiceField(label="Format", required=False)
     difficulty = forms.ChoiceField(required=False, choices=[("", "All difficulties"), *Difficulty.choices])
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.project = project
         offer_rows(self, "source", Source.objects.filter(project=project).order_by("name"))
-        for name, empty_label in (("domain", "All domains"), ("query_type", "All types")):
+        for name in TYPED:
             values = query_strata(project, name)
-            offer(self, name, [("", empty_label), *((value, value) for value in values)])
+            offer(self, name, [("", "All"), *((value, value) for value in values)])
+            if not values and name in CONTEXT:
+                del self.fields[name]
 
     @property
     def choice_fields(self) -> list[forms.BoundField]:
-        return [self["source"], self["domain"], self["query_type"], self["difficulty"]]
+        return [self[name] for name in ("source", *TYPED, "difficulty") if name in self.fields]
 
     @property
     def choice(self) -> QueryChoice:
         source = self.cleaned_data.get("source")
         return QueryChoice(
             source_id=source.pk if source else None,
-            domain=self.cleaned_data.get("domain", ""),
-            difficulty=self.cleaned_data.get("difficulty", ""),
-            query_type=self.cleaned_data.get("query_type", ""),
+            **{name: self.cleaned_data.get(name, "") for name in ("difficulty", *TYPED)},
         )
 
 
@@ -175,6 +178,17 @@ def note_field(help_text: str) -> forms.CharField:
 def commit_field() -> forms.CharField:
     """The version that was run, such as a commit; any text."""
     return forms.CharField(max_length=80, required=False)
+
+
+def role_field() -> forms.CharField:
+    """The role for whom a system searched."""
+    return forms.CharField(
+        label="As role",
+        max_length=60,
+        required=False,
+        help_text="For whom it searched, such as “guest”, where not everybody may see every passage. Leaks counts what"
+        " this role may not see.",
+    )
 
 
 def abstains_below_field() -> forms.FloatField:
@@ -230,6 +244,7 @@ class RunForm(QueryChoiceForm):
     )
     note = note_field("What changed. The ledger shows it until somebody writes an entry there.")
     commit = commit_field()
+    as_role = role_field()
     abstains_below = abstains_below_field()
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -265,6 +280,7 @@ class UploadForm(KaratForm):
     tag = forms.CharField(max_length=110, required=False, help_text=f"The run's name, one word. {IF_EMPTY}")
     note = note_field("What changed. The ledger shows it until somebody writes an entry there.")
     commit = commit_field()
+    as_role = role_field()
     abstains_below = abstains_below_field()
     usage = forms.CharField(
         max_length=300,

@@ -34,7 +34,7 @@ from apps.retrieval.actions.runs import annotate_run
 from apps.retrieval.actions.systems import create_fusion
 from apps.retrieval.core.engines.registry import ENGINES
 from apps.retrieval.core.ranking import as_results
-from apps.retrieval.enums import RUN_IMPORT, RunState
+from apps.retrieval.enums import RUN_DETAILS, RUN_IMPORT, RunState
 from apps.retrieval.execution.intake import facts_of_upload
 from apps.retrieval.execution.run_reading import next_tag
 from apps.retrieval.forms.runs import FusionForm, LedgerForm, TagForm, UploadForm
@@ -178,7 +178,7 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
     form = UploadForm(request.POST or None, request.FILES or None, project=project, initial=initial)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
-        details = {key: values[key].strip() for key in ("system", "tag", "note", "commit")}
+        details = {key: values[key].strip() for key in RUN_DETAILS}
         details["abstains_below"] = values["abstains_below"]
         snapshot, at = values["snapshot"], timezone.now()
         with refusals_shown(form, "file"):

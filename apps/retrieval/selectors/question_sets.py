@@ -11,6 +11,7 @@ from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
 from apps.common.discovery import Registered
 from apps.queries.core.naming import VARIANT_SEED
+from apps.queries.core.strata import TYPED
 from apps.queries.models import Query
 
 IDS_AT_ONCE = 5_000
@@ -63,6 +64,9 @@ def other_names(project: Project) -> dict[str, str]:
     return {name: outside_id for names in names_of_queries for name, outside_id in names(project).items()}
 
 
+FILTERED = ("difficulty", *TYPED)
+
+
 @dataclass(frozen=True)
 class QueryChoice:
     """A filter of a project's queries, where an empty field does not filter; or a set of questions by its key."""
@@ -71,11 +75,13 @@ class QueryChoice:
     domain: str = ""
     difficulty: str = ""
     query_type: str = ""
+    expertise: str = ""
+    answer_format: str = ""
     questions: str = ""
 
     @property
     def is_filtered(self) -> bool:
-        return self.source_id is not None or bool(self.domain or self.difficulty or self.query_type)
+        return self.source_id is not None or any(getattr(self, name) for name in FILTERED)
 
 
 ALL_QUERIES = QueryChoice()
@@ -89,7 +95,7 @@ def queries_in(project: Project, choice: QueryChoice = ALL_QUERIES) -> QuerySet[
     queries = Query.objects.filter(project=project, retired_at=None).order_by("outside_id")
     if choice.source_id is not None:
         queries = queries.filter(source_id=choice.source_id)
-    for field in ("domain", "difficulty", "query_type"):
+    for field in FILTERED:
         if value := getattr(choice, field):
             queries = queries.filter(**{field: value})
     return queries

@@ -238,9 +238,13 @@ def result_counts(run_id: int) -> dict[int, int]:
     return dict(Ranking.objects.filter(run_id=run_id).values_list("query_id", "length"))
 
 
-def reusable_run(system: System, snapshot: Snapshot, depth: int, query_ids: Sequence[int]) -> Run | None:
-    """The newest complete run of the system on the snapshot that is deep enough and has every query, or None."""
-    runs = complete_runs_on(snapshot).filter(system=system, depth__gte=depth)
+def reusable_run(
+    system: System, snapshot: Snapshot, depth: int, query_ids: Sequence[int], as_role: str = ""
+) -> Run | None:
+    """The newest complete run of the system on the snapshot for the role that is deep enough and has every query, or
+    None.
+    """
+    runs = complete_runs_on(snapshot).filter(system=system, depth__gte=depth, as_role=as_role)
     for run in runs.order_by("-pk"):
         if ranked_queries(run.pk).issuperset(query_ids):
             return run

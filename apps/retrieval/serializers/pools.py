@@ -171,6 +171,8 @@ class PoolRequestSerializer(SourcesSerializer):
     domain = serializers.CharField(max_length=200, default="", allow_blank=True)
     difficulty = ChoiceField(choices=Difficulty.choices, default="", allow_blank=True)
     query_type = serializers.CharField(max_length=200, default="", allow_blank=True)
+    expertise = serializers.CharField(max_length=200, default="", allow_blank=True)
+    answer_format = serializers.CharField(max_length=200, default="", allow_blank=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         has_budget = attrs["method"] != PoolMethod.DEPTH

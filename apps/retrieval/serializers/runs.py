@@ -64,6 +64,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "report",
             "note",
             "commit",
+            "as_role",
             "abstains_below",
             "failure",
             "created_at",
@@ -154,6 +155,9 @@ class LargePushSerializer(serializers.Serializer[Any]):
     skip_unknown = serializers.BooleanField(required=False, default=False)
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=2_000)
     commit = serializers.CharField(required=False, allow_blank=True, default="", max_length=80)
+    as_role = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=60, help_text="The role for whom it searched."
+    )
     abstains_below = AbstainsBelowField()
     usage = serializers.DictField(
         required=False, default=dict, help_text=f"What the whole run used; of {', '.join(NAMES)} what is known."

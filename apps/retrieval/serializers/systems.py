@@ -101,6 +101,9 @@ class SystemRunRequestSerializer(KnownFieldsSerializer):
     tag = serializers.CharField(max_length=110, default="", allow_blank=True)
     note = serializers.CharField(max_length=2_000, default="", allow_blank=True)
     commit = serializers.CharField(max_length=80, default="", allow_blank=True)
+    as_role = serializers.CharField(
+        max_length=60, default="", allow_blank=True, help_text="The role for whom it searches."
+    )
     abstains_below = AbstainsBelowField()
     source = serializers.IntegerField(  # type: ignore[assignment]  # a source of queries
         min_value=1, max_value=LARGEST_KEY, allow_null=True, default=None
@@ -108,6 +111,8 @@ class SystemRunRequestSerializer(KnownFieldsSerializer):
     domain = serializers.CharField(max_length=200, default="", allow_blank=True)
     difficulty = serializers.CharField(max_length=20, default="", allow_blank=True)
     query_type = serializers.CharField(max_length=200, default="", allow_blank=True)
+    expertise = serializers.CharField(max_length=200, default="", allow_blank=True)
+    answer_format = serializers.CharField(max_length=200, default="", allow_blank=True)
     questions = serializers.CharField(max_length=80, default="", allow_blank=True)
 
 

@@ -182,6 +182,8 @@ def _entries(
     """The entries of the rows whose passage is known; a row without a question or an answer is an error."""
     rows = []
     for line, values in records:
+        if not values[PASSAGE]:
+            errors.add(source.error(line, PASSAGE, "", "is empty: the row names no passage"))
         if (passage := passages.get(values[PASSAGE])) is None:
             continue
         record = TripleRecord(line, _entry_values(values, passage, snapshot))

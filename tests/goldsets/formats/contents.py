@@ -13,6 +13,12 @@ TEXT = st.lists(WORDS, min_size=1, max_size=3).map("\n".join)
 WORD = st.text(st.characters(categories=["L", "N"]), max_size=8)
 SPLITS = st.sampled_from(["dev", "test"])
 METADATA = st.dictionaries(st.text("abcxyz", min_size=1, max_size=3), st.one_of(LINE, st.integers(0, 9)), max_size=2)
+FACET = st.builds(
+    lambda key, words: {"id": key, "words": " ".join(f"on {words}".split())},
+    st.from_regex("[A-Za-z1-9][A-Za-z0-9._-]{0,4}", fullmatch=True),
+    st.text("aé1 ,", max_size=9),
+)
+FACETS = st.lists(FACET, max_size=2, unique_by=lambda facet: facet["id"].lower()).map(tuple)
 
 
 def ordered(ids):
@@ -52,6 +58,10 @@ def queries_called(query_id):
         tags=st.lists(WORD.filter(bool), max_size=2, unique=True).map(tuple),
         metadata=METADATA,
         split=SPLITS,
+        facets=FACETS,
+        expertise=WORD,
+        answer_format=WORD,
+        asked_on=st.sampled_from(["", "2026-03-01"]),
     )
 
 

@@ -58,6 +58,7 @@ def queries_read(data: bytes) -> list[FrozenQuery]:
         fields = {name: value for name, value in row._asdict().items() if value is not None and name != "line"}
         metadata = dict(fields.pop("metadata", {}))
         split = metadata.pop("split", "")
+        fields["facets"] = tuple(facet._asdict() for facet in fields.get("facets", ()))
         queries.append(FrozenQuery(group=fields.pop("group_key", ""), metadata=metadata, split=split, **fields))
     return queries
 

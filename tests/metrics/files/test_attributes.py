@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from apps.common.errors import InputError, InputErrors
+from apps.metrics.columns import Attributes
 from apps.metrics.files.attributes import load_block_attributes, load_query_attributes
-from apps.metrics.measures.measure_input import Attributes
 from apps.metrics.vocabulary import Vocabulary
 
 

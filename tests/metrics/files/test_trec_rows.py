@@ -136,7 +136,7 @@ def test_a_file_is_read_empty_packed_or_with_a_byte_order_mark(tmp_path, data, q
         (None, "qrels.txt: cannot be read: No such file or directory."),
         (PACKED[:-12], "cannot be read"),
         (PACKED[:20] + bytes(10) + PACKED[30:], "cannot be read"),
-        ("Q1 0 B7 2\n".encode("utf-16"), ": the file is UTF-16; save it as UTF-8."),
+        ("Q1 0 B7 2\n".encode("utf-16") + b"x", ": the file is damaged: it begins as UTF-16 and does not go on so."),
         (b"Q1 0 B7 2\n" + b"x" * 3_000_000, ", line 2, line: longer than 64 KiB."),
         (b"Q1 0 B7 2\n" + b"x" * 3_000_000 + b"\n", ", line 2, line: longer than 64 KiB."),
     ],

@@ -25,6 +25,15 @@ NEVER_CONTENT = ("title", "iframe", "object", "svg", "canvas", "video", "audio")
 SURROUNDINGS = ("nav", "footer", "aside", "form", "button", "dialog", "select")
 ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "complementary", "dialog", "menu"})
 SELF_LINKS = frozenset({"headerlink", "anchor", "anchorlink", "hash-link", "heading-anchor"})
+STATED = {
+    "date": ("article:published_time", "dcterms.issued", "dcterms.date", "dc.date.issued", "dc.date", "date"),
+    "modified": ("article:modified_time", "dcterms.modified", "dc.date.modified", "last-modified"),
+    "author": ("author", "dcterms.creator", "dc.creator"),
+    "publisher": ("dcterms.publisher", "dc.publisher", "publisher", "og:site_name"),
+    "type": ("dcterms.type", "dc.type"),
+}
+"""The metadata that a page states, each by the names of `<meta>` in order: the first that is there counts."""
+LONGEST_STATED = 200
 NO_CONTENT = "page without text"
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _CODE = re.compile(r"<(pre|code|script|style)\b")
@@ -56,9 +65,19 @@ def read_html(file: SourceFile) -> Iterator[Document]:
         "html",
         " ".join(title.split()),
         text,
-        {name: value for name, value in fields.items() if name != "title"},
+        _stated(tree) | {name: value for name, value in fields.items() if name != "title"},
         note=note,
     )
+
+
+def _stated(tree: "BeautifulSoup") -> dict[str, str]:
+    """What the page says of itself in `<meta>`: its date, author, publisher and type."""
+    said: dict[str, str] = {}
+    for meta in tree.find_all("meta", content=True):
+        name = str(meta.get("name") or meta.get("property") or "").lower()
+        said.setdefault(name, " ".join(str(meta["content"]).split())[:LONGEST_STATED])
+    found = {name: next(filter(None, map(said.get, names)), None) for name, names in STATED.items()}
+    return {name: value for name, value in found.items() if value}
 
 
 def content_of(tree: "BeautifulSoup") -> "Tag":

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -39,6 +40,8 @@ SENTENCE_END = re.compile(r"[.!?:;…。！？]['\")\]”’»]*$")
 MARKDOWN_START = re.compile(r"(#{1,6}(?=\s|$)|>|`{3,}|~{3,}|=+$|-+$|\+\s|\|)")
 NUMBER_INSIDE = re.compile(r"\d{1,6}")
 ROMAN = re.compile(r"^[ivxlc]+$")
+DATES = {"created": "CreationDate", "modified": "ModDate"}
+_DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 TOO_MUCH = re.compile(r"[ \t\u00a0]+")
 
 
@@ -393,7 +396,17 @@ def _title(about: dict[str, str], laid: Laid, pages: list[list[Line]]) -> str:
     return laid.headings[0]
 
 
+def _day(stated: str) -> str:
+    """The day of a date as PDF writes it, `D:20260301093000+01'00'`; "" for anything else."""
+    written = _DATE.match(stated)
+    try:
+        return date(*map(int, written.groups())).isoformat() if written else ""
+    except ValueError:  # such as a 31st of June
+        return ""
+
+
 def _metadata(found: dict[str, Any], pages: list[list[Line]]) -> dict[str, Any]:
-    about = {"author": " ".join(found["about"].get("Author", "").split()), "pages": len(pages)}
+    about: dict[str, Any] = {"author": " ".join(found["about"].get("Author", "").split()), "pages": len(pages)}
     about["pages_without_text"] = sum(not page for page in pages)
+    about |= {name: _day(found["about"].get(stated, "")) for name, stated in DATES.items()}
     return {name: value for name, value in about.items() if value}

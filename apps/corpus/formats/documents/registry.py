@@ -3,6 +3,7 @@
 AsciiDoc becomes Markdown: its headings, blocks of code, lists, tables, links and emphasis; attributes and comments go.
 """
 
+import csv
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -148,9 +149,12 @@ _ADOC_TERM = re.compile(r"(\S.*?)::(?:\s+(.*))?\Z")
 _ADOC_LINK = re.compile(r"(?:link:|xref:)?((?:https?://|mailto:)?[^\s\[\]<>`]+)\[([^\]]+)\]")
 _ADOC_CROSS = re.compile(r"<<[^,>]+(?:,\s*([^>]*))?>>")
 _ADOC_BOLD = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
-_ADOC_CELL = re.compile(r"(?:^|(?<=\s))[\w.+^<>]*\|")
 _ADOC_CODE = ("----", "....", "```")
-_ADOC_COMMENT, _ADOC_TABLE, _FENCE = "////", "|===", "```"
+_ADOC_COMMENT, _FENCE = "////", "```"
+_ADOC_TABLES = {"|===": "psv", ",===": "csv", ":===": "dsv"}
+"""The frame of a table, and the form of its cells where the line above it gives no other."""
+_ADOC_SEPARATORS = {"csv": ",", "tsv": "\t", "dsv": ":"}
+_ADOC_OPTION = re.compile(r"\b(format|separator)\s*=\s*(\"[^\"]*\"|[^,\]\s]+)")
 _ADOC_FRAMES = ("====", "****", "____", "--")
 """What frames notes, sidebars, quotes and open blocks: their content is text."""
 
@@ -164,15 +168,18 @@ def read_asciidoc(file: SourceFile) -> Iterator[Document]:
 def asciidoc_as_markdown(text: str) -> str:
     """The text as Markdown. Whatever is not known stays as it is."""
     out: list[str] = []
-    lines = iter(text.splitlines())
+    lines, above = iter(text.splitlines()), ""
     for line in lines:
-        mark = line.rstrip()
+        mark, options = line.rstrip(), dict(_ADOC_OPTION.findall(above))
+        above = mark if mark.startswith("[") else ""
         if mark == _ADOC_COMMENT:
             list(_until(lines, _ADOC_COMMENT))
         elif mark in _ADOC_CODE:
             out += [_FENCE, *_until(lines, mark), _FENCE]
-        elif mark == _ADOC_TABLE:
-            out += _adoc_table(list(_until(lines, _ADOC_TABLE)))
+        elif mark in _ADOC_TABLES:
+            form = options.get("format", _ADOC_TABLES[mark]).strip('"')
+            separator = options.get("separator", _ADOC_SEPARATORS.get(form, "")).strip('"').replace("\\t", "\t")
+            out += _adoc_table(list(_until(lines, mark)), form, separator)
         elif mark not in _ADOC_FRAMES and not _ADOC_DROPPED.match(mark):
             out.append(_adoc_line(mark))
     return "\n".join(out) + "\n"
@@ -205,22 +212,43 @@ def _adoc_words(text: str) -> str:
     return _ADOC_BOLD.sub(r"**\1**", _ADOC_LINK.sub(r"[\2](\1)", text))
 
 
-def _adoc_table(lines: list[str]) -> list[str]:
-    """The rows of a table, with as many cells as its first line has; its lines where they do not come out even."""
+def _adoc_table(lines: list[str], form: str, separator: str) -> list[str]:
+    """The rows of a table; its lines where they do not come out even."""
+    rows = _separated(lines, form, separator) if form in _ADOC_SEPARATORS else _begun(lines, separator or "|")
+    width = len(rows[0]) if rows else 0
+    if width < 2 or any(len(row) != width for row in rows):
+        return ["", *lines, ""]
+    flat = [[_adoc_words(cell.strip()).replace("|", chr(92) + "|") for cell in row] for row in rows]
+    shown = [f"| {' | '.join(row)} |" for row in flat]
+    return ["", shown[0], f"|{' --- |' * width}", *shown[1:], ""]
+
+
+def _separated(lines: list[str], form: str, separator: str) -> list[list[str]]:
+    """Rows with a separator between their cells, which a backslash makes a letter in `dsv`; none where they are none.
+
+    Cells in quotation marks may go over several lines.
+    """
+    try:
+        if form == "dsv":
+            found = csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE, escapechar="\\")
+        else:
+            found = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True)
+        return [[" ".join(cell.split()) for cell in row] for row in found if row]
+    except (csv.Error, TypeError):
+        return []
+
+
+def _begun(lines: list[str], mark: str) -> list[list[str]]:
+    """Rows with a mark at the beginning of each cell, with as many cells as the first line has."""
     cells: list[str] = []
-    width = 0
+    width, begin = 0, re.compile(rf"(?:^|(?<=\s))[\w.+^<>]*{re.escape(mark)}")
     for line in lines:
-        before, *begun = _ADOC_CELL.split(line)
+        before, *begun = begin.split(line)
         if before.strip() and cells:
             cells[-1] = f"{cells[-1]} {before.strip()}"
         cells += map(str.strip, begun)
         width = width or len(begun)
-    flat = list(map(_adoc_words, cells))
-    if width < 2 or len(flat) % width:
-        return ["", *lines, ""]
-    rows = [flat[start : start + width] for start in range(0, len(flat), width)]
-    shown = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
-    return ["", shown[0], f"|{' --- |' * width}", *shown[1:], ""]
+    return [cells[start : start + width] for start in range(0, len(cells), width)] if width else []
 
 
 class Kind(NamedTuple):

@@ -129,6 +129,7 @@ def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int,
             grade=given.grade,
             cant_judge=given.cant_judge,
             note=given.note,
+            facets=_chosen(key, query_id, block_id, given.grade),
             active_ms=SECONDS_A_PAIR[key] * 1000 - 700 * (place % 7),
             away_ms=0,
         )
@@ -137,6 +138,15 @@ def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int,
             round_=round_, seat_id=seat.pk, annotator=user, answer=answer, idempotency_key=idempotency_key, at=at
         )
     return len(seats)
+
+
+def _chosen(person: str, query_id: str, block_id: str, grade: int | None) -> list[str] | None:
+    """The subtopics that a person chooses with a grade: the careful reader's, of which the hasty overlook some."""
+    careful = material.careful_facets(query_id, block_id)
+    if careful is None or grade is None:
+        return None
+    hasty = ANNOTATORS[person].hasty
+    return [one for one in careful if grade and share(person, query_id, block_id, one) >= hasty]
 
 
 def _settle(stage: Stage, round_: Round, *, day: float) -> None:

@@ -36,6 +36,7 @@ class HandbookSection(NamedTuple):
     page_start: int
     page_end: int
     text: str
+    metadata: dict[str, Any]
 
 
 @cache
@@ -50,32 +51,36 @@ def first_version() -> list[HandbookSection]:
         handbook = read(name)
         for chapter in handbook["chapters"]:
             for block in chapter["blocks"]:
-                sections.append(_section(block, handbook["document"], handbook["title"], chapter["heading"]))
+                sections.append(_section(block, handbook, chapter["heading"], chapter))
     return sections
 
 
 def second_version() -> list[HandbookSection]:
     """The handbooks half a year later: some blocks changed, some removed, some new."""
     news = read("second-version.yaml")
-    titles = {section.document_id: section.document_title for section in first_version()}
+    handbooks = {handbook["document"]: handbook for handbook in map(read, HANDBOOKS)}
     remaining = [section for section in first_version() if section.block_id not in news["gone"]]
     changed = [
         section._replace(text=news["changed"].get(section.block_id, section.text).strip()) for section in remaining
     ]
-    added = [_section(block, block["document"], titles[block["document"]], block["section"]) for block in news["new"]]
+    about = {"date": news["date"]}
+    added = [_section(block, handbooks[block["document"]], block["section"], about) for block in news["new"]]
     return changed + added
 
 
-def _section(block: dict[str, Any], document_id: str, document_title: str, heading: str) -> HandbookSection:
+def _section(block: dict[str, Any], handbook: dict[str, Any], heading: str, about: dict[str, Any]) -> HandbookSection:
+    """`about` has the date of the block and, where not everybody may see it, its audience."""
+    audience = {"audience": about["audience"]} if "audience" in about else {}
     return HandbookSection(
         block_id=block["id"],
-        document_id=document_id,
-        document_title=document_title,
+        document_id=handbook["document"],
+        document_title=handbook["title"],
         section=heading,
         title=block["title"],
         page_start=block["pages"][0],
         page_end=block["pages"][1],
         text=block["text"].strip(),
+        metadata={name: handbook[name] for name in ("provider", "type")} | {"date": about["date"]} | audience,
     )
 
 
@@ -108,6 +113,12 @@ def careful_grade(query_id: str, block_id: str) -> int:
     """The careful reader's grade on the first version; unlisted pairs are not relevant."""
     grades = {query["id"]: query["grades"] for query in queries()}
     return grades[query_id].get(block_id, 0)
+
+
+def careful_facets(query_id: str, block_id: str) -> list[str] | None:
+    """The subtopics of a query that a block answers, as the careful reader sees it; None without subtopics."""
+    facets = next((query.get("facets") for query in queries() if query["id"] == query_id), None)
+    return None if facets is None else [facet["id"] for facet in facets if block_id in facet["blocks"]]
 
 
 def careful_view(query_id: str, text: str, block_id: str) -> int:
@@ -191,6 +202,7 @@ def write_queries(stage: Stage) -> None:
             query_type=query["type"],
             domain=query["domain"],
             difficulty=query["difficulty"],
+            facets=[{name: facet[name] for name in ("id", "words")} for facet in query.get("facets", ())],
             actor=stage.lead,
             at=stage.at(0.6),
         )

@@ -129,6 +129,29 @@ def score_runs(stage: Stage, version: Version, asked: list[Run]) -> None:
             at=stage.at(42),
         )
         finish(evaluation.job, at=stage.at(42))
+    _score_by_fields(stage, version, asked)
+
+
+FIELD_MEASURES = (
+    "nDCG@10 STREC@10 TD_nDCG(half_life=365)@10 ILD(by='type')@10 Sources(by='document')@10 "
+    "Leaks(role='guest')@10 AnyLeak(role='guest')@10"
+)
+
+
+def _score_by_fields(stage: Stage, version: Version, asked: list[Run]) -> None:
+    """On dev, by what passages say of themselves and by subtopics: what is live and its candidate."""
+    for run in asked:
+        if run.system.name in {BASELINE, CANDIDATE}:
+            evaluation = request_evaluation(
+                project=stage.project,
+                run_id=run.pk,
+                version_id=version.pk,
+                split=Split.DEV,
+                measures=FIELD_MEASURES,
+                actor=stage.lead,
+                at=stage.at(42.05),
+            )
+            finish(evaluation.job, at=stage.at(42.05))
 
 
 def measure_hard_negatives(stage: Stage, version: Version, asked: list[Run]) -> None:

@@ -190,7 +190,7 @@ def _name_and_empty(chosen: Selection, content: Content, terms: Terms) -> None:
 
 
 TRIPLE_FIELDS = ("domain", "difficulty")
-QUERY_FIELDS = ("intent", "description", "difficulty", "domain", "query_type")
+QUERY_FIELDS = ("intent", "description", "difficulty", "domain", "query_type", "expertise", "answer_format")
 PASSAGE_FIELDS = ("title", "document_title", "section")
 
 
@@ -257,6 +257,9 @@ class PublicContent:
             query_type=self._clean(row.query_type),
             split=row.split,
             facets=row.facets,
+            expertise=self._clean(row.expertise),
+            answer_format=self._clean(row.answer_format),
+            asked_on=row.asked_on,
             unanswerable=row.unanswerable,
         )
 

@@ -143,9 +143,9 @@ def _form(name: str, line: int, cells: Sequence[str], reading: LabelLayout) -> C
     if not lacking:
         passed = lower.index(PASS) if PASS in lower else None
         read = {*items, places[ANNOTATOR], places[LABEL], passed}
-        unread = tuple(cell for place, cell in enumerate(cells) if place not in read)
+        unread = tuple(cell or f"column {place}" for place, cell in enumerate(cells, 1) if place - 1 not in read)
         return ColumnLayout(len(cells), items, places[ANNOTATOR], places[LABEL], passed, unread=unread)
-    if {ANNOTATOR, LABEL} & set(lower) or lacking == [ITEM]:
+    if LABEL in lower or places[ANNOTATOR] is not None or lacking == [ITEM]:
         message = f"this column is missing; looked for {', '.join(NAMES[lacking[0]])}; the file has "
         raise InputError(name, line, lacking[0], "", f"{message}{', '.join(cells)[:200]}.")
     items = items if len(items) > 1 else (0,)

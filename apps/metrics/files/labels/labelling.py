@@ -101,6 +101,9 @@ def read_labels(path: str | Path, reading: LabelLayout, errors: ErrorList) -> tu
         form = form_of(source.name, *first, reading)
         labels: list[LabelColumn] = []
         for line, cells in rows if reading.has_heading else _again(first, rows):
+            if reading.has_heading and cells == first[1]:
+                errors.add(source.error(line, "", cells[0], "the row repeats the heading; remove it."))
+                continue
             if len(cells) != form.width:
                 message = f"the row has {len(cells)} cells, the first one {form.width}."
                 errors.add(source.error(line, "", cells[0], message))
@@ -169,6 +172,8 @@ def _again(first: tuple[int, list[str]], rows: Iterator[tuple[int, list[str]]]) 
 
 
 Counts = NDArray[np.int64]
+FEWEST_LABELS = 3
+"""How many may be all different without a word."""
 NO_ANSWER = {"na", "n/a", "nan", "null", "none", "nil", "-", ".", "*", "?"}
 
 
@@ -315,8 +320,10 @@ def remarks_on(labelling: Labelling) -> list[str]:
     if gaps:
         message = f"no label is {', '.join(gaps)}; if the scale has it, list all of it with --categories for Gwet's AC."
         remarks.append(message)
-    if names_are_labels(labelling.annotators, labelling.categories):
+    if not set(labelling.annotators).isdisjoint(labelling.categories):
         remarks.append(f"annotators are called {', '.join(labelling.annotators)[:200]}, as labels are; {NO_HEADING}.")
+    elif len(labelling.categories) == labelling.labels > FEWEST_LABELS:
+        remarks.append(f"no label occurs twice; {NO_HEADING}.")
     folded: dict[str, str] = {}
     for name in (*labelling.annotators, *labelling.items):
         other = folded.setdefault(name.casefold(), name)

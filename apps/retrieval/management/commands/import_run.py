@@ -13,6 +13,7 @@ from apps.common.text.wording import plural
 from apps.corpus.management.base import BAD_INPUT
 from apps.metrics.statistics.usage import EXAMPLE, Usage, UsageError, usage_of_words
 from apps.retrieval.actions.intake import import_file
+from apps.retrieval.enums import RUN_DETAILS
 from apps.retrieval.execution.intake import ImportedRun, UnknownIds
 from apps.retrieval.formats import RunDraft
 from apps.retrieval.management.base import SnapshotCommand, add_abstains_below
@@ -31,6 +32,7 @@ class Command(SnapshotCommand):
         parser.add_argument("--tag", default="", help="name of the run (default: the file's tag, or its name)")
         parser.add_argument("--note", default="", help="what changed, for the ledger")
         parser.add_argument("--commit", default="", help="the commit of the system")
+        parser.add_argument("--as-role", default="", help="the role for whom it searched, such as guest")
         add_abstains_below(parser)
         parser.add_argument("--usage", type=_usage, default={}, metavar="WORDS", help=f"what it used: '{EXAMPLE}'")
         parser.add_argument(
@@ -62,7 +64,7 @@ class Command(SnapshotCommand):
         self.stdout.write(f"{head}: {imported.run.tag}, {_counts(imported.draft)}, sha256 {imported.run.digest}")
 
     def _import(self, source: dict[str, Any], options: dict[str, Any]) -> ImportedRun:
-        details = {key: options[key] for key in ("system", "tag", "note", "commit", "abstains_below")}
+        details = {key: options[key] for key in (*RUN_DETAILS, "abstains_below")}
         actor = self.actor(source["project"], options)
         return import_file(**source, details=details, usage=options["usage"], actor=actor, at=timezone.now())
 

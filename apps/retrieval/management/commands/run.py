@@ -35,6 +35,7 @@ class Command(SnapshotCommand):
         parser.add_argument("--tag", default="", help="name of the run (default: made from system and snapshot)")
         parser.add_argument("--note", default="", help="what changed, for the ledger")
         parser.add_argument("--commit", default="", help="the commit of the system")
+        parser.add_argument("--as-role", default="", help="the role for whom it searched, such as guest")
         add_abstains_below(parser)
         parser.add_argument("--queue", action="store_true", help="leave the work to a worker and return at once")
 
@@ -46,7 +47,7 @@ class Command(SnapshotCommand):
             snapshot_id=self.snapshot(project, options).pk,
             choice=QueryChoice(questions=_questions(project, options["questions"])),
             system_id=chosen_system(project, options["system"], actor).pk,
-            **{name: options[name] for name in ("depth", "tag", "note", "commit", "abstains_below")},
+            **{name: options[name] for name in ("depth", "tag", "note", "commit", "as_role", "abstains_below")},
             actor=actor,
             at=timezone.now(),
         )

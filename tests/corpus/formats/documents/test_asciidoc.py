@@ -87,3 +87,30 @@ def test_what_does_not_come_out_even_keeps_its_words(text):
 def test_it_is_known_by_its_name():
     assert recognise("docs/a.adoc", io.BytesIO(b"= Otters\n\nWet.\n")) == "asciidoc"
     assert KINDS["asciidoc"].title == "AsciiDoc"
+
+
+SEPARATED = "| Name | Price |\n| --- | --- |\n| Eel, fresh | 3 |\n| Crab | 4 |"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ',===\nName,Price\n"Eel, fresh",3\nCrab,4\n,===\n',
+        ":===\nName:Price\nEel, fresh:3\nCrab:4\n:===\n",
+        '[%header,format=csv]\n|===\nName,Price\n"Eel, fresh",3\n\nCrab,4\n|===\n',
+        "[format=dsv]\n|===\nName:Price\nEel, fresh:3\nCrab:4\n|===\n",
+        '[format="csv", separator=;]\n|===\nName;Price\nEel, fresh;3\nCrab;4\n|===\n',
+        "[format=tsv]\n|===\nName\tPrice\nEel, fresh\t3\nCrab\t4\n|===\n",
+        ',===\nName,Price\n"Eel,\nfresh",3\nCrab,4\n,===\n',
+        "[separator=!]\n|===\n!Name !Price\n\n!Eel, fresh\n!3\n!Crab !4\n|===\n",
+    ],
+)
+def test_a_table_of_separated_cells_is_a_table(text):
+    assert asciidoc_as_markdown(text).strip() == SEPARATED
+
+
+@pytest.mark.parametrize(
+    "text", [",===\nName,Price\nEel\n,===\n", ',===\nName,"Price\n,===\n', "[format=csv,separator=]\n|===\na,b\n|===\n"]
+)
+def test_separated_cells_that_do_not_come_out_even_keep_their_words(text):
+    assert all(word in asciidoc_as_markdown(text) for word in ("Name", "Price") if word in text)

@@ -26,6 +26,23 @@ def test_only_the_main_part_is_read():
     assert document.text == "# Pin a branch\n\nA site follows [its branch](../sites.html)."
 
 
+def test_what_a_page_states_of_itself_is_metadata_and_front_matter_comes_first():
+    page = (
+        '---\nauthor: Lev\n---\n<meta property="article:published_time" content="2026-03-01T09:00:00Z">'
+        '<meta name="Author" content="Mara"><meta name="DC.publisher" content=" Osterby  press ">'
+        '<meta name="dcterms.type" content="guide"><meta name="dc.type" content="text">'
+        '<meta name="date" content="2020">'
+        '<meta name="viewport" content="width=100"><main><p>Text.</p></main>'
+    )
+
+    assert one(read_html, page).metadata == {
+        "date": "2026-03-01T09:00:00Z",
+        "author": "Lev",
+        "publisher": "Osterby press",
+        "type": "guide",
+    }
+
+
 def test_without_a_main_part_the_body_is_read_without_its_surroundings():
     page = "<title>Keys</title><body><header>Top</header><nav>Menu</nav><p>Text.</p><footer>End</footer></body>"
 

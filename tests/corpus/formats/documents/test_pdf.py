@@ -120,6 +120,22 @@ def test_the_title_that_the_file_states_comes_first():
     )
 
 
+@pytest.mark.parametrize(
+    ("stated", "day"),
+    [
+        ("D:20260301093000+01'00'", "2026-03-01"),
+        ("D:20260301", "2026-03-01"),
+        ("D:20260631", ""),
+        ("D:2026", ""),
+        ("1 March 2026", ""),
+    ],
+)
+def test_a_date_that_a_pdf_states_is_read_where_it_names_a_day(stated, day):
+    dates = pdf._metadata({"about": {"CreationDate": stated}}, [["a line"]])
+
+    assert dates == {"pages": 1} | ({"created": day} if day else {})
+
+
 def test_characters_that_no_database_stores_are_left_out_of_titles():
     document = one(read_pdf, make_pdf([["Safety", "", PROSE]], title="Pumps\0 and\x07oil", bookmarks=[(0, "Safe\0ty")]))
 

@@ -4,7 +4,7 @@ from importlib import import_module
 
 from django.db import migrations, models
 
-from apps.common.database.triggers import Guard, InstallGuards, same, with_project
+from apps.common.database.triggers import Guard, InstallGuards, KeepGuards, same, with_project
 
 GUARDS = with_project(
     [
@@ -21,16 +21,18 @@ GUARDS = with_project(
 
 
 class Migration(migrations.Migration):
-    dependencies = [("retrieval", "0003_usage")]
+    dependencies = [("retrieval", "0005_as_role_guard")]
 
     operations = [
-        migrations.AddField(
-            model_name="run",
-            name="abstains_below",
-            field=models.FloatField(
-                help_text="A query whose best score is below it gets no answer. Empty: only one without results.",
-                null=True,
-            ),
+        KeepGuards(
+            migrations.AddField(
+                model_name="run",
+                name="abstains_below",
+                field=models.FloatField(
+                    help_text="A query whose best score is below it gets no answer. Empty: only one without results.",
+                    null=True,
+                ),
+            )
         ),
         InstallGuards(GUARDS),
     ]
