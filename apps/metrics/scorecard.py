@@ -280,8 +280,8 @@ def _judged_words(card: Scorecard) -> str:
     judged = f"{len(card.queries)} queries judged, {card.with_relevant} with a relevant block"
     if not card.unanswerable:
         return f"{judged}."
-    are = plural(card.unanswerable, "unanswerable query is", "unanswerable queries are")
-    return f"{judged}. {are} in AbstentionRate and FalseAnswerRate alone, and in no mean of what was found."
+    count = plural(card.unanswerable, "unanswerable query counts", "unanswerable queries count")
+    return f"{judged}. {count} in AbstentionRate and FalseAnswerRate, and in no mean of what was found."
 
 
 def text_words(rule: HitRule) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from apps.metrics.columns import BLOCKS, TIMES, BlockIds, Covering, Floats, Ints, Judged, Result
 from apps.metrics.measures.bounds import measure_bounds
-from apps.metrics.measures.entries import AUDIENCE, TIME, UNANSWERABLE, Measure
+from apps.metrics.measures.entries import AUDIENCE, GRADES, TIME, UNANSWERABLE, Measure
 from apps.metrics.measures.measure_input import Pass
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.measures.sets import interpolated_precision
@@ -202,8 +202,11 @@ def conventions(measures: Sequence[Measure], *, with_ties: bool = True) -> str:
 
 
 def _is_one_without_results(measure: Measure) -> bool:
-    """Whether a query that is missing from a run has the highest value: it fails, or rightly abstains."""
-    return measure.entry.is_lower_better != (UNANSWERABLE in measure.entry.needs)
+    """Whether a query that is missing from a run has the highest value: it fails, or rightly abstains. Of its results a
+    measure without grades says nothing then.
+    """
+    needs = measure.entry.needs
+    return GRADES in needs and measure.entry.is_lower_better != (UNANSWERABLE in needs)
 
 
 def _gains(measures: Sequence[Measure]) -> list[str]:

@@ -141,6 +141,15 @@ def test_a_system_abstains_by_returning_nothing_or_by_a_low_score(bench, version
     assert silent["nDCG@10"][1] == 2, "no unanswerable query is in the mean"
 
 
+def test_measures_that_need_no_grades_count_what_is_returned_for_an_unanswerable_query(bench, version):
+    measures = "nDCG@10 Sources(by='document')@10"
+    options = {"as_role": "guest", "abstains_below": 0.5}
+
+    found = figures(scored(bench, version, "guest", [0.4, 0.9, 0.1, None], measures, **options))
+
+    assert (found["nDCG@10"][1], found["Sources(by='document')@10"][1]) == (2, 3)
+
+
 def test_the_interval_of_a_rate_is_that_of_a_proportion(bench, version):
     made = scored(bench, version, "silent", [None, 0.4, 0.1, 0.9])
 
