@@ -157,6 +157,8 @@ RIGHTS: dict[str, Rows] = {
         **read(MEMBERS, "index guideline-latest guideline"),
         **read(ANNOTATORS, "mine judge pairs earlier differences"),
         **read(LEADS, "preview round adjudicate placeholders"),
+        **read(WRITERS, "unanswerable"),
+        **form(WRITERS, "unanswerable-query"),
         **form(LEADS, "guideline-new guideline-changes new-round new-pilot adjudicate-pair settle carry"),
         **form(ANNOTATORS, "keys difference"),
         **write(LEADS, "guideline-keep open-the-rest close give-back claim-placeholder end-claim"),
@@ -280,14 +282,16 @@ RIGHTS: dict[str, Rows] = {
         ),
     },
     "judging-api": {
-        **read(ANNOTATORS, "rounds pairs differences"),
-        **read(LEADS, "all-rounds earlier offer undecided placeholders"),
+        **read(ANNOTATORS, "rounds pairs differences unanswerable"),
+        **read(LEADS, "candidates all-rounds earlier offer undecided placeholders"),
         **read_and_write(MEMBERS, LEADS, "guidelines"),
         **form(LEADS, "settle carry"),
         **write(
-            LEADS, "close judge-again keep plan new-pilot give-back decide decide-many open-the-rest claim end-claim"
+            LEADS,
+            "decide-unanswerable close judge-again keep plan new-pilot give-back decide decide-many open-the-rest claim "
+            "end-claim",
         ),
-        **write(ANNOTATORS, "release judgements open-difference answer-difference"),
+        **write(ANNOTATORS, "vote release judgements open-difference answer-difference"),
     },
     "agreement-api": {
         **read(MEMBERS, "agreement pairs differences"),

@@ -120,6 +120,9 @@ RIGHTS: dict[str, dict[str, str]] = {
             "judging:new-pilot "
             "judging:round judging:open-the-rest judging:close judging:give-back"
         ),
+        "vote whether anything answers a query; as a lead see all candidates, and decide where votes differ": (
+            "judging:unanswerable judging:unanswerable-query"
+        ),
         "decide pairs; carry grades over to the same texts": (
             "judging:adjudicate judging:adjudicate-pair judging:settle judging:carry"
         ),

@@ -47,6 +47,7 @@ RENAMED = {
     "judging:new-round": "judging-api:plan",
     "judging:adjudicate-pair": "judging-api:decide-many",
     "judging:difference": "judging-api:answer-difference",
+    "judging:unanswerable-query": "judging-api:vote",
     "triples:save-new": "triples-api:drafts",
     "triples:save": "triples-api:draft",
     "review:submit-new": "review-api:submit",

@@ -339,7 +339,7 @@ def test_runs_of_any_dialect_keep_their_order(tmp_path, made, encoding):
     except (InputError, InputErrors):
         return
     found: dict[str, list[tuple[float, str]]] = {}
-    for query, block, score in zip(*(column.tolist() for column in file.ranked), strict=True):
+    for query, block, score in zip(*(column.tolist() for column in file.ranked[:3]), strict=True):
         found.setdefault(judged.queries[query], []).append((-score, file.ids[block].decode()))
     assert {query: [one for _, one in sorted(of)] for query, of in found.items()} == ranked, text
 

@@ -275,6 +275,8 @@ Things.finders = {
     "judging:claim pk": Things.placeholder,
     "judging:end-claim pk": Things.placeholder,
     "judging:import pk": latest(Import, kind="judgements"),
+    "judging:unanswerable pk": first(Query),
+    "judging:unanswerable snapshot": lambda its: its.snapshot.pk,
     "notifications pk": first(Notification),
     "queries pk": first(Query),
     "queries:decide pk": first(FailureReport),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import shlex
 import sys
 from argparse import ArgumentTypeError
@@ -48,6 +49,17 @@ def whole_from_one(text: str) -> int:
     if whole(text) < 1:
         raise ArgumentTypeError(f"'{text}' is not a whole number from 1")
     return int(text)
+
+
+def finite(text: str) -> float:
+    """Any number, without infinity and NaN."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ArgumentTypeError(f"'{text}' is not a number")
+    return value
 
 
 def amount(text: str) -> float:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from apps.cli.arguments import finite
 from apps.cli.client.client import BadInput, Client, KaratError, NoAnswer
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
@@ -53,6 +54,9 @@ def add_parser(subparsers: Any) -> None:
     push.add_argument("--tag", metavar="TAG", required=True, help="what this run is called")
     push.add_argument("--commit", metavar="SHA", default="", help="of the system")
     push.add_argument("--as-role", metavar="ROLE", default="", help="the role for whom it searched, such as guest")
+    push.add_argument(
+        "--abstains-below", type=finite, metavar="SCORE", help="a query whose best score is below this gets no answer"
+    )
     push.add_argument("--score", metavar="GOLDSET/vN", help="have it scored on the dev split, and print the scores")
     push.set_defaults(run=partial(_reported, "push", _push))
 
@@ -116,6 +120,7 @@ def _push(client: Client, args: argparse.Namespace) -> None:
         tag=args.tag,
         commit=args.commit,
         as_role=args.as_role,
+        abstains_below=args.abstains_below,
         **run_in(str(args.file)),
     )
     print(f"Run {pushed['id']}: {pushed['tag']} of {pushed['system']}, {pushed['query_count']} queries.")

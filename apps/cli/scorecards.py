@@ -288,7 +288,8 @@ def _measured_against(card: Scorecard) -> dict[str, Any]:
 
 def _counted(card: Scorecard) -> dict[str, int]:
     if not card.counts_questions:
-        return {"judged": len(card.queries), "with_relevant": card.with_relevant}
+        counted = {"judged": len(card.queries), "with_relevant": card.with_relevant}
+        return counted | ({"unanswerable": card.unanswerable} if card.unanswerable else {})
     return {"measured": len(card.queries), "undefined": len(card.undefined)}
 
 

@@ -22,7 +22,7 @@ from apps.metrics.columns import BLOCKS, TIMES
 from apps.metrics.comparison import Regressions
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, HIT_MEASURES, refuse_without_hits
 from apps.metrics.expected.rules import BY_GRADES, counts_questions, is_by_text, items_of, parse_hit_rule
-from apps.metrics.measures.entries import FACETS, GRADES_ALONE, REGISTRY, TIME, Measure
+from apps.metrics.measures.entries import FACETS, GRADES_ALONE, REGISTRY, TIME, UNANSWERABLE, Measure
 from apps.metrics.measures.graded import refuse_above
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import (
@@ -50,7 +50,8 @@ MOST_LETTERS = 80
 MOST_PLANNED = 1_000_000
 NO_CORRECTION = "There is no correction called “%s”; choose holm or fdr."
 ONLY_GRADES = (
-    "A version contains grades, subtopics and the metadata of passages; `karat score` reads the rest from files."
+    "A version contains grades, subtopics, unanswerable queries and the metadata of passages; `karat score` reads the"
+    " rest from files."
 )
 
 
@@ -312,8 +313,8 @@ def default_measures(hit: str = BY_GRADES) -> str:
     return DEFAULT_TEXT_MEASURES if is_by_text(hit) else DEFAULT_MEASURES
 
 
-OF_SOME = frozenset({FACETS, BLOCKS, TIMES})
-"""What some versions have: subtopics, and metadata of their passages."""
+OF_SOME = frozenset({FACETS, BLOCKS, TIMES, UNANSWERABLE})
+"""What some versions have: subtopics, unanswerable queries, and metadata of their passages."""
 
 
 LEAKS_AT = 10
@@ -342,7 +343,7 @@ def _given_by(hit: str) -> frozenset[str]:
     """What measures by grades can read: the grades, and what `grades_refusal` looks for in the version; by text the
     words of what is returned.
     """
-    return BY_TEXT if is_by_text(hit) else GRADES_ALONE | OF_SOME
+    return (BY_TEXT if is_by_text(hit) else GRADES_ALONE | OF_SOME) | {UNANSWERABLE}
 
 
 MOST_FIGURES, LONGEST_FIGURE = 20, 60
@@ -379,8 +380,8 @@ def version_measures(text: str, hit: str = BY_GRADES) -> tuple[Measure, ...]:
 
 
 def grades_refusal(measures: Iterable[Measure], version: Version) -> str | None:
-    """Why the grades of the version are off the scale of a measure, or lack the subtopics that it counts, or why its
-    passages lack the metadata that it reads.
+    """Why the grades of the version are off the scale of a measure, or lack what it counts, or why its passages lack
+    the metadata that it reads.
     """
     measures = list(measures)
     of_facets = [measure for measure in measures if FACETS in measure.entry.needs]
@@ -388,6 +389,12 @@ def grades_refusal(measures: Iterable[Measure], version: Version) -> str | None:
         return (
             f"{of_facets[0]} counts subtopics, and no grade of {version.label} names one. Give queries subtopics, judge"
             " by them, and release another version."
+        )
+    of_unanswerable = [measure for measure in measures if UNANSWERABLE in measure.entry.needs]
+    if of_unanswerable and not version.manifest.get("counts", {}).get("unanswerable"):
+        return (
+            f"{of_unanswerable[0]} counts unanswerable queries, and {version.label} has none. Let two people vote on"
+            " candidates, under Judging, and release another version."
         )
     by_field = {(measure.reads, measure.rate): measure for measure in measures}
     if reason := next(filter(None, (_field_refusal(measure, version) for measure in by_field.values())), None):

@@ -40,7 +40,7 @@ def name_refusal(gold_set: GoldSet, system: System, rule: GateRule) -> str | Non
 
 
 def measure_refusal(rule: GateRule, newest: Version | None) -> str | None:
-    """Why no version can be measured so, or why the newest lacks the subtopics or the metadata for it."""
+    """Why no version can be measured so, or why the newest lacks what it counts or reads."""
     if rule.measure is None:
         return None
     try:

@@ -31,6 +31,7 @@ from apps.retrieval.selectors.blinding import hidden_queries
 
 OF_CHANGES = {"numbered", "changelog"}
 OF_GRADES = {"disagreements", "checks"}
+COUNTS_OF_GRADES = {"by_grade", "unanswerable"}
 
 
 def without_grades(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,7 +43,7 @@ def without_grades(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """
     if "counts" not in manifest:
         return dict(manifest)
-    counts = {name: value for name, value in manifest["counts"].items() if name != "by_grade"}
+    counts = {name: value for name, value in manifest["counts"].items() if name not in COUNTS_OF_GRADES}
     hidden = OF_CHANGES | OF_GRADES
     return {name: value for name, value in manifest.items() if name not in hidden} | {"counts": counts}
 

@@ -57,3 +57,15 @@ class DecidedBy(models.TextChoices):
     LEAD = "lead", "a lead"
     LEAD_WHO_JUDGED = "lead_who_judged", "a lead who also judged the pair"
     JUDGES = "judges", "its judges, who saw each other's grades"
+
+
+class AbsenceState(models.TextChoices):
+    """How far it is settled that nothing in a snapshot answers a query."""
+
+    OPEN = "open", "waits for votes"
+    NOT_DEEP = "not_deep", "not judged deep enough"
+    BEING_JUDGED = "being_judged", "being judged"
+    DIFFERENT = "different", "votes differ"
+    CONFIRMED = "confirmed", "unanswerable"
+    ANSWERED = "answered", "a passage was named"
+    FALLEN = "fallen", "fallen"

@@ -3,6 +3,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from apps.accounts.models import Project
+from apps.corpus.models import BlockVersion, Snapshot
 from apps.judging.enums import CantJudgeReason, DecidedBy, ErrorType, RoundKind, RoundState, SeatState
 from apps.queries.models import Query
 from apps.retrieval.models import Pool, PoolEntry
@@ -414,3 +415,48 @@ class PlaceholderClaim(models.Model):
 
     def __str__(self) -> str:
         return f"{self.placeholder} is {self.member}"
+
+
+class UnanswerableVote(models.Model):
+    """One person's vote on whether anything in a snapshot answers a query. Append-only.
+
+    `number` is 1 or 2 for the two who vote without seeing each other, and 0 for a lead who decides where they differ.
+    Once a passage is graded relevant, votes count no more: the next are another `attempt`. What they add up to is in
+    `core.unanswerable`.
+    """
+
+    query = models.ForeignKey(Query, models.PROTECT, related_name="unanswerable_votes")
+    snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="+")
+    attempt = models.PositiveSmallIntegerField(default=1)
+    number = models.PositiveSmallIntegerField()
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    is_nothing = models.BooleanField(help_text="Whether nothing in the snapshot answers the query.")
+    passage = models.ForeignKey(
+        BlockVersion, models.PROTECT, null=True, related_name="+", help_text="The passage that answers it."
+    )
+    reason = models.TextField(blank=True)
+    basis = models.JSONField(help_text="What was judged for the query at that time.")
+    given_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["query", "snapshot", "attempt", "number"], name="unanswerable_vote_number_once"
+            ),
+            models.UniqueConstraint(
+                fields=["query", "snapshot", "attempt", "person"],
+                condition=Q(number__gt=0),
+                name="unanswerable_vote_person_once",
+            ),
+            models.CheckConstraint(name="unanswerable_vote_is_of_two_or_a_lead", condition=Q(number__lte=2)),
+            models.CheckConstraint(
+                name="unanswerable_vote_names_a_passage_or_nothing",
+                condition=Q(is_nothing=True, passage=None) | Q(is_nothing=False, passage__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="unanswerable_vote_of_a_lead_has_a_reason", condition=~Q(number=0) | ~Q(reason="")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"vote {self.number} on {self.query_id}"

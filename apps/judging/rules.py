@@ -9,7 +9,7 @@ from apps.accounts.models import Project, User
 from apps.common.text.wording import plural
 from apps.judging.core.differences import Difference, SecondAnswer
 from apps.judging.core.resolution import PairState, Resolved
-from apps.judging.enums import RoundKind, RoundState
+from apps.judging.enums import AbsenceState, RoundKind, RoundState
 from apps.judging.models import Guideline, Round
 from apps.judging.selectors.deciding import LeadStanding
 from apps.judging.selectors.differences import Missing
@@ -340,3 +340,36 @@ def words_on_left_out(left_out: int) -> str:
     """What happens to pairs that are left out because they have a grade already, or are being judged."""
     stay = plural(left_out, "pair stays", "pairs stay")
     return f"{stay} out: graded already, or being judged in an open round."
+
+
+def vote_refusal(state: str, *, has_voted: bool) -> str | None:
+    """Why nobody, or not this person, can vote now on whether anything answers a query."""
+    if has_voted:
+        return "You have voted on this query. A lead decides where two votes differ."
+    if state == AbsenceState.NOT_DEEP:
+        return (
+            "Too little was judged for this query. Judge every passage, the first 10 results of two systems or more, or"
+            " a random sample of the others."
+        )
+    if state == AbsenceState.BEING_JUDGED:
+        return "A passage of this query is being judged. Vote once it is settled."
+    if state != AbsenceState.OPEN:
+        return "Two people have voted on this query, so no vote is needed."
+    return None
+
+
+def vote_decision_refusal(
+    state: str, *, has_voted: bool, is_decided: bool, is_nothing: bool, reason: str
+) -> str | None:
+    """Why a lead cannot decide so whether anything answers a query. `has_voted`: and may not decide all the same."""
+    if is_decided:
+        return "A lead has decided this query."
+    if state not in (AbsenceState.DIFFERENT, AbsenceState.CONFIRMED):
+        return "There is nothing to decide: a lead decides once two people have voted."
+    if state == AbsenceState.CONFIRMED and is_nothing:
+        return "Two people have confirmed that nothing answers this query. There is nothing to decide."
+    if has_voted:
+        return "You voted on this query, so a lead who did not vote decides."
+    if not reason:
+        return "A decision needs a reason in words."
+    return None

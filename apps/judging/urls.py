@@ -7,9 +7,10 @@ from apps.corpus.imports.api import import_urls
 from apps.judging.api import decisions, rounds
 from apps.judging.api import differences as differences_api
 from apps.judging.api import guidelines as guidelines_api
+from apps.judging.api import unanswerable as unanswerable_api
 from apps.judging.imports.collections import CollectionImport
 from apps.judging.imports.judgements import JudgementImport
-from apps.judging.pages import adjudication, board, differences, guidelines, judging, planning
+from apps.judging.pages import adjudication, board, differences, guidelines, judging, planning, unanswerable
 
 pages = [
     path("", board.index, name="index"),
@@ -24,6 +25,8 @@ pages = [
     path("names/", board.placeholders, name="placeholders"),
     path("names/<int:pk>/claim/", board.join_placeholder, name="claim-placeholder"),
     path("names/<int:pk>/end/", board.free_placeholder, name="end-claim"),
+    path("unanswerable/", unanswerable.queue, name="unanswerable"),
+    path("unanswerable/<int:snapshot>/<int:pk>/", unanswerable.query, name="unanswerable-query"),
     path("rounds/new/", planning.new_round, name="new-round"),
     path("pilot/", planning.new_pilot, name="new-pilot"),
     path("rounds/new/preview/", planning.preview, name="preview"),
@@ -63,6 +66,10 @@ api = [
     path("rounds/<int:pk>/undecided/<int:entry>/decide/", decisions.DecideView.as_view(), name="decide"),
     path("rounds/<int:pk>/settle/", decisions.SettleView.as_view(), name="settle"),
     path("pools/<int:pk>/carry/", decisions.CarryView.as_view(), name="carry"),
+    path("unanswerable/", unanswerable_api.OwnVotesView.as_view(), name="unanswerable"),
+    path("unanswerable/vote/", unanswerable_api.VoteView.as_view(), name="vote"),
+    path("unanswerable/all/", unanswerable_api.CandidatesView.as_view(), name="candidates"),
+    path("unanswerable/decide/", unanswerable_api.DecisionView.as_view(), name="decide-unanswerable"),
     path("rounds/all/", rounds.AllRoundsView.as_view(), name="all-rounds"),
     path("rounds/<int:pk>/close/", rounds.CloseView.as_view(), name="close"),
     path("rounds/<int:pk>/open-the-rest/", rounds.OpenTheRestView.as_view(), name="open-the-rest"),

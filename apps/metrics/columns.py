@@ -7,7 +7,7 @@ score, their ids decide (descending), and only those ids are compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from apps.metrics.vocabulary import Ids, Vocabulary
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 # Ids of blocks by number: a column of them, or any sequence whose members sort as the ids do.
 BlockIds = Ids | Sequence[Any]
@@ -122,8 +123,9 @@ class Judged:
 
     `facets` is set when the file has several facets; the grade of a pair is then its best one. `ids` is set when the
     number of a block is the row of its judgement: the same block under another query has another number. `originals`
-    has a number for each query, the same for a question and its variants; None where there are none. `attributes` are
-    what measures read besides grades. `remarks` are sentences on how the file was read.
+    has a number for each query, the same for a question and its variants; None where there are none. `unanswerable`
+    marks the queries that no block of the corpus answers; None where nobody looked for them. `attributes` are what
+    measures read besides grades. `remarks` are sentences on how the file was read.
     """
 
     queries: tuple[str, ...]
@@ -133,6 +135,7 @@ class Judged:
     facets: Facets | None = None
     ids: Ids | None = None
     originals: Ints | None = None
+    unanswerable: Bools | None = None
     attributes: Attributes = NO_ATTRIBUTES
     remarks: tuple[str, ...] = ()
 
@@ -171,13 +174,41 @@ class Judged:
         counts: Ints = self.cached["relevant", rel]
         return counts
 
+    @property
+    def answerable(self) -> Bools:
+        """All queries but those that nothing answers."""
+        return np.ones(len(self.queries), dtype=bool) if self.unanswerable is None else ~self.unanswerable
+
+    def with_unanswerable(self, ids: Collection[str]) -> Judged:
+        """The same with these queries marked; one without any judgement is added behind the others."""
+        more = tuple(one for one in ids if one not in set(self.queries))
+        originals = self.originals
+        if originals is not None and more:
+            originals = np.concatenate((originals, originals.max(initial=-1) + 1 + np.arange(len(more))))
+        queries = self.queries + more
+        marks = np.isin(np.array(queries, dtype=object), list(ids))
+        return replace(self, queries=queries, originals=originals, unanswerable=marks)
+
 
 class Ranked(NamedTuple):
-    """One row for each result of one run, in any order, without rows of unjudged queries."""
+    """One row for each result of one run, in any order, without rows of unjudged queries.
+
+    `abstained` marks the queries for which the system said that it has no answer, whatever it returned; None: it says
+    so by returning nothing.
+    """
 
     query: Ints
     block: Ints
     score: Floats
+    abstained: Bools | None = None
+
+    def abstaining(self, below: float | None, queries: int) -> Ranked:
+        """The same, where a system whose best score is `below` this has no answer; there are `queries` judged ones."""
+        if below is None:
+            return self
+        best = np.full(queries, -np.inf)
+        np.maximum.at(best, self.query, self.score)
+        return self._replace(abstained=best < below)
 
 
 @dataclass(eq=False)
@@ -189,6 +220,7 @@ class Covering:
     - `lost_query`, `lost_rank`: the passages that could not be located.
     - `pieces`: every piece of a block that a passage holds, covered or not.
     - `sizes`: the words of each block, by number; `words`: those of each passage, by query and rank.
+    - `abstained` is as in `Ranked`.
     """
 
     query: Ints
@@ -200,6 +232,7 @@ class Covering:
     pieces: Pieces
     sizes: Ints
     words: Ints
+    abstained: Bools | None = None
 
     def earnings(self, judged: Judged) -> Earnings:
         """What each passage earns by these judgements: the best grade among the blocks that it is first to cover."""
@@ -378,14 +411,14 @@ def in_rank_order(ranked: Ranked, block_ids: BlockIds) -> Ranked:
     Scores are compared as doubles, as trec_eval does from version 10 on. The id order is that of code
     points, which is the order of their UTF-8 bytes.
     """
-    query, block, score = ranked
+    query, block, score, abstained = ranked
     if not _is_ordered(query, score):
         order = _order_by_score(query, score)
         query, block, score = query[order], block[order], score[order]
     same = (score[1:] == score[:-1]) & (query[1:] == query[:-1])
     if same.any():
         block = _with_ties_broken(block, same, block_ids)
-    return Ranked(query, block, score)
+    return Ranked(query, block, score, abstained)
 
 
 def _is_ordered(query: Ints, score: Floats) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -215,9 +216,9 @@ class RunValues(NamedTuple):
 class RunComparison:
     """A candidate compared with a baseline, query by query: the source of the sentence, table, chart, API and report.
 
-    `measures` are in the requested order. `left_out` are measures without a value for some query of either run: they
-    have no paired difference. `family` is the number of differences that p was corrected over, including those of other
-    candidates. `items` is what the values are of, for sentences.
+    `measures` are in the requested order. `left_out` are measures with a value for a query by one run and none by the
+    other, or by neither for any: they have no paired difference. `family` is the number of differences that p was
+    corrected over, including those of other candidates. `items` is what the values are of, for sentences.
     """
 
     baseline: RunValues
@@ -240,7 +241,8 @@ class RunComparison:
     def changes(self, measure: str) -> list[QueryChange]:
         """Every query by this measure, worst first; equal ones by id."""
         left, right = self.baseline.values[measure], self.candidate.values[measure]
-        return changes(self.queries, left, right, is_lower_better=is_lower_better(measure), bar=self.bar)
+        rows = changes(self.queries, left, right, is_lower_better=is_lower_better(measure), bar=self.bar)
+        return [row for row in rows if not math.isnan(row.change)]
 
     def drops(self, measure: str) -> list[QueryChange]:
         """The queries that got worse by more than the bar, worst first."""
@@ -295,9 +297,10 @@ def compare_runs(
 ) -> list[RunComparison]:
     """Each candidate against the baseline, p corrected by Holm over all measures of all candidates.
 
-    Row i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of the
-    pair, is left out of that pair. `strata` and `originals` are as in `differences`, `order` as in `evidence_of`. A
-    query that got worse by more than `bar` is a drop. `items` is what the values are of, for sentences.
+    Row i of all values is query `queries[i]`. A query without a value by either run is left out of that measure; a
+    measure that one run lacks, as a whole or for a query of the other, is left out of that pair. `strata` and
+    `originals` are as in `differences`, `order` as in `evidence_of`. A query that got worse by more than `bar` is a
+    drop. `items` is what the values are of, for sentences.
     """
     shared = [_shared(baseline, run, measures) if len(queries) else [] for run in candidates]
     pairs = [(run, name) for run, names in zip(candidates, shared, strict=True) for name in names]
@@ -321,9 +324,14 @@ def compare_runs(
 
 
 def _shared(baseline: RunValues, run: RunValues, measures: Sequence[str]) -> list[str]:
-    """The measures for which both runs have a value for every query."""
+    """The measures by which both runs have a value for the same queries."""
     both = [name for name in measures if name in baseline.values and name in run.values]
-    return [name for name in both if not np.isnan(baseline.values[name] + run.values[name]).any()]
+    return [name for name in both if _has_same(baseline.values[name], run.values[name])]
+
+
+def _has_same(left: Floats, right: Floats) -> bool:
+    has = ~np.isnan(left)
+    return bool(has.any() and (has == ~np.isnan(right)).all())
 
 
 def _measure_comparisons(
@@ -342,9 +350,8 @@ def _measure_comparisons(
     right = np.column_stack([run.values[name] for run, name in pairs])
     by_pair = differences(left, right, confidence=confidence, seed=seed, strata=strata, originals=originals)
     change = change_of(left, right)
-    questions = np.column_stack([by_original(column, originals) for column in change.T])
-    tests = paired_tests(questions, confidence=confidence, seed=seed)
-    evidence = evidence_of(np.clip(change, -1.0, 1.0), order, originals)
+    tests = _tests(change, originals, confidence, seed)
+    evidence = evidence_of(np.clip(np.nan_to_num(change), -1.0, 1.0), order, originals)
     for at, (_, name) in enumerate(pairs):
         difference, spread = by_pair[at], tests[at].spread or 0.0
         detectable, entry = detectable_difference(spread, tests[at].n), parse_measure(name).entry
@@ -354,8 +361,21 @@ def _measure_comparisons(
         turned = is_lower_better(name)
         if turned:
             difference = difference._replace(better=difference.worse, worse=difference.better)
-        means = mean_of(left[:, at]) or 0.0, mean_of(right[:, at]) or 0.0
+        has = ~np.isnan(change[:, at])
+        means = mean_of(left[has, at]) or 0.0, mean_of(right[has, at]) or 0.0
         yield MeasureComparison(name, *means, difference, supplement, evidence[at], turned)
+
+
+def _tests(change: Floats, originals: Ints | None, confidence: float, seed: int) -> list[Paired]:
+    """The tests of each column, those with a value for the same queries at once."""
+    has = ~np.isnan(change)
+    found: dict[int, Paired] = {}
+    for rows in np.unique(has, axis=1).T:
+        columns = np.flatnonzero((has == rows[:, None]).all(axis=0))
+        within = None if originals is None else originals[rows]
+        questions = np.column_stack([by_original(change[rows, column], within) for column in columns])
+        found |= zip(columns.tolist(), paired_tests(questions, confidence=confidence, seed=seed), strict=True)
+    return [found[column] for column in range(change.shape[1])]
 
 
 def is_lower_better(measure: str) -> bool:

@@ -100,7 +100,7 @@ class Scorecard(NamedTuple):
     With a `hit` rule the queries are questions of triples, `undefined` those that the rule says nothing about, and
     `unreadable` counts the returned passages without what it reads; but for the rule by text, which is by grades.
     `originals` are as in `summaries`, `weights` are
-    those of the queries; None without any.
+    those of the queries; None without any. `unanswerable` counts the queries that nothing answers.
     """
 
     measures: Mapping[str, Measure]
@@ -123,6 +123,7 @@ class Scorecard(NamedTuple):
     unreadable: int = 0
     originals: Ints | None = None
     weights: Floats | None = None
+    unanswerable: int = 0
 
     @property
     def counts_questions(self) -> bool:
@@ -276,7 +277,11 @@ IF_JUDGED = (
 
 
 def _judged_words(card: Scorecard) -> str:
-    return f"{len(card.queries)} queries judged, {card.with_relevant} with a relevant block."
+    judged = f"{len(card.queries)} queries judged, {card.with_relevant} with a relevant block"
+    if not card.unanswerable:
+        return f"{judged}."
+    count = plural(card.unanswerable, "unanswerable query counts", "unanswerable queries count")
+    return f"{judged}. {count} in AbstentionRate and FalseAnswerRate, and in no mean of what was found."
 
 
 def text_words(rule: HitRule) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from apps.metrics.columns import BLOCKS, TIMES, BlockIds, Covering, Floats, Ints, Judged, Result
 from apps.metrics.measures.bounds import measure_bounds
-from apps.metrics.measures.entries import AUDIENCE, TIME, Measure
+from apps.metrics.measures.entries import AUDIENCE, GRADES, TIME, UNANSWERABLE, Measure
 from apps.metrics.measures.measure_input import Pass
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.measures.sets import interpolated_precision
@@ -53,7 +53,8 @@ def if_judged(
         return [IfJudged(mean_of(share[~np.isnan(share)])) for share in shares.T]
     bounds = measure_bounds(measures, judged, ranked, block_ids, highest=highest)
     found = []
-    for share, low, high in zip(shares.T, bounds.low.T, bounds.high.T, strict=True):
+    low_ends, high_ends = (ends[judged.answerable] for ends in bounds)
+    for share, low, high in zip(shares.T, low_ends.T, high_ends.T, strict=True):
         is_open = bool((low < high).any())
         ends = (mean_of(low), mean_of(high)) if is_open else (None, None)
         found.append(IfJudged(mean_of(share[~np.isnan(share)]), *ends))
@@ -101,7 +102,7 @@ def unknown_values(
 
 def precision_at_recall(judged: Judged, ranked: Result, block_ids: BlockIds, rel: int = 1) -> list[float]:
     """The precision–recall curve of a run: mean precision at each of RECALL_LEVELS; empty without queries."""
-    values = interpolated_precision(Pass(judged, ranked, block_ids), rel)
+    values = interpolated_precision(Pass(judged, ranked, block_ids), rel)[judged.answerable]
     return [mean for column in values.T if (mean := mean_of(column)) is not None]
 
 
@@ -159,6 +160,7 @@ def score_run(
     scores, share, found = values[:, :-2], values[:, -2], values[:, -1]
     relevant = judged.relevant(rel)
     defined = share[~np.isnan(share)]
+    found = np.where(np.isnan(found), 0.0, found)  # of a query that nothing answers
     return RunScores(
         values=scores,
         summaries=summaries(
@@ -190,13 +192,21 @@ def queries_with_relevant(judged: Judged, rel: int = 1) -> int:
 def conventions(measures: Sequence[Measure], *, with_ties: bool = True) -> str:
     """The sentences below every table of these measures; by text there are no ties."""
     missing = "Judged queries missing from a run count as zero"
-    turned = dict.fromkeys(measure.name for measure in measures if measure.entry.is_lower_better)
+    turned = dict.fromkeys(measure.name for measure in measures if _is_one_without_results(measure))
     if turned:
         missing += f", in {' and '.join(turned)} as one"
     readings = [*_gains(measures), *_ages(measures), *_levels(measures), *_unjudged(measures)]
     reading = ", ".join(readings)
     ties = "Equal scores rank by id, descending. " if with_ties else ""
-    return f"{ties}{missing}. {reading[0].upper()}{reading[1:]}."
+    return f"{ties}{missing}. {reading[0].upper()}{reading[1:]}." if reading else f"{ties}{missing}."
+
+
+def _is_one_without_results(measure: Measure) -> bool:
+    """Whether a query that is missing from a run has the highest value: it fails, or rightly abstains. Of its results a
+    measure without grades says nothing then.
+    """
+    needs = measure.entry.needs
+    return GRADES in needs and measure.entry.is_lower_better != (UNANSWERABLE in needs)
 
 
 def _gains(measures: Sequence[Measure]) -> list[str]:

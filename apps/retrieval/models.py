@@ -99,6 +99,9 @@ class Run(models.Model):
         db_default=Returns.BLOCKS.value,
         help_text="Blocks of the snapshot, or passages that the system cut itself.",
     )
+    abstains_below = models.FloatField(
+        null=True, help_text="A query whose best score is below it gets no answer. Empty: only one without results."
+    )
     state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.PENDING)
     digest = models.CharField(max_length=64, blank=True, help_text="Over the rankings, once complete.")
     query_count = models.PositiveIntegerField(default=0)

@@ -165,8 +165,27 @@ def role_refusal(as_role: str) -> str | None:
     )
 
 
-def ledger_refusal(run: Run, *, note: str, commit: str, as_role: str, usage: Usage) -> str | None:
-    """Why an import with the tag and rankings of `run` is another run: a given note, commit, role or usage differs."""
+def abstention_refusal(returns: str, abstains_below: float | None) -> str | None:
+    """Why a run that returns such results cannot have a score below which it has no answer."""
+    if abstains_below is None or returns != Returns.PASSAGES:
+        return None
+    return (
+        "No scores are kept of passages that a system cut itself. Leave “No answer below” empty, and send no results"
+        " for a query without an answer."
+    )
+
+
+def ledger_refusal(
+    run: Run, *, note: str, commit: str, as_role: str, usage: Usage, abstains_below: float | None
+) -> str | None:
+    """Why an import with the tag and rankings of `run` is another run: a given note, commit, role, usage or score
+    differs.
+    """
+    if abstains_below is not None and abstains_below != run.abstains_below:
+        return (
+            f"{run.tag} is already here with these rankings, and has no answer below another score. Choose another tag"
+            " for this run."
+        )
     if usage and usage != (run.usage or {}):
         return (
             f"{run.tag} is already here with these rankings, and used something else. Choose another tag for this run."

@@ -10,14 +10,15 @@ from apps.judging.actions.adjudication import settle_bulk
 from apps.judging.actions.differences import answer_difference, look_at_difference
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_query_seats, claim_seats
+from apps.judging.actions.unanswerable import vote_on_unanswerable
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import RoundState, SeatState
-from apps.judging.models import Adjudication, Judgement, Round, Seat
+from apps.judging.models import Adjudication, Judgement, Round, Seat, UnanswerableVote
 from apps.judging.selectors.deciding import adjudicable
 from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.propagation import mark_of, trivial
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import decide, entries_of, give, judge_all, make_round, people_of
+from tests.judging.factories import decide, entries_of, give, judge_all, later, make_round, people_of
 from tests.judging.undecided import undecided_as_kept, undecided_by_hand
 from tests.races import overlapping
 
@@ -332,3 +333,36 @@ def test_somebody_is_removed_after_the_grade_they_are_giving():
     )
 
     assert (grade.grade, roles) == (2, frozenset())
+
+
+def test_three_votes_at_the_same_time_are_two_and_a_refusal():
+    round_ = make_round(queries=1, blocks=2, annotators=3, overlap=0.0)
+    first, second, third = people_of(round_)
+    for person in (first, second, third):
+        judge_all(round_, person, lambda seat: 0)
+    query = round_.pool.pool_queries.get().query_id
+
+    def vote(person):
+        return lambda: vote_on_unanswerable(snapshot=round_.pool.snapshot, query_id=query, person=person, at=later(1))
+
+    vote(first)()
+    outcomes = overlapping(vote(second), vote(third))
+
+    assert isinstance(outcomes[0], UnanswerableVote)
+    assert isinstance(outcomes[1], Refusal)
+    assert sorted(UnanswerableVote.objects.values_list("number", flat=True)) == [1, 2]
+
+
+def test_the_same_person_votes_once_however_often_they_press():
+    round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
+    (person,) = people_of(round_)
+    judge_all(round_, person, lambda seat: 0)
+    query = round_.pool.pool_queries.get().query_id
+
+    def vote():
+        return vote_on_unanswerable(snapshot=round_.pool.snapshot, query_id=query, person=person, at=later(1))
+
+    one, other = overlapping(vote, vote)
+
+    assert one == other
+    assert UnanswerableVote.objects.count() == 1

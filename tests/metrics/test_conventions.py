@@ -28,6 +28,11 @@ START = "Equal scores rank by id, descending. Judged queries missing from a run 
             "FailureRate@5 AP",
             f"{START}, in FailureRate as one. Relevant from grade 1, unjudged counts as not relevant.",
         ),
+        (
+            "FailureRate@5 Leaks(role='guest')@5",
+            f"{START}, in FailureRate as one. Relevant from grade 1, unjudged counts as not relevant.",
+        ),
+        ("AbstentionRate FalseAnswerRate", f"{START}, in AbstentionRate as one. Unjudged counts as not relevant."),
         ("Judged@10", f"{START}. Unjudged counts as not relevant."),
     ],
 )

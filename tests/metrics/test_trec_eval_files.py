@@ -76,7 +76,7 @@ def ours(
     if deepest is not None:
         ordered = in_rank_order(ranked, ids)
         kept = place_within(ordered.query, len(judged.queries)) < deepest
-        ranked = Ranked(*(column[kept] for column in ordered))
+        ranked = Ranked(*(column[kept] for column in ordered[:3]))
     values = measure_run([parse_measure(name, rel=rel) for name in names.values()], judged, ranked, ids)
     found = {}
     for column, name in enumerate(names.values()):

@@ -43,7 +43,7 @@ def ranked_of(*rankings):
 
 
 def top_of(depth, *rankings):
-    query, block, score = ranked_of(*rankings)
+    query, block, score, _ = ranked_of(*rankings)
     rank = (-score).astype(np.int64)
     high = rank < depth
     return Top(query[high], block[high], rank[high])

@@ -363,18 +363,21 @@ class Client:
         note: str = "",
         as_role: str = "",
         usage: Mapping[str, float] | None = None,
+        abstains_below: float | None = None,
         skip_unknown: bool = False,
         wait: float = 600.0,
     ) -> Facts:
         """Push a run as `rows`, the text of a TREC run file, or `results`, and return it, once it is stored.
 
-        The same run pushed again is the run that is there. `as_role` is the role for whom the system searched.
+        The same run pushed again is the run that is there. `as_role` is the role for whom the system searched. With
+        `abstains_below`, a query whose best score is lower gets no answer.
         """
         given = {name: value for name, value in {"rows": rows, "trec": trec, "results": results}.items() if value}
         if len(given) != 1:
             raise KaratError("Give one of rows, trec and results, and not empty.")
         body: Facts = {"snapshot": snapshot, "system": system, "tag": tag, "commit": commit, "note": note}
         body |= ({"usage": dict(usage)} if usage else {}) | ({"as_role": as_role} if as_role else {})
+        body |= {} if abstains_below is None else {"abstains_below": abstains_below}
         answer = self.post("runs/", {**body, "skip_unknown": skip_unknown, **given}, repeatable=True)
         if "job" in answer:
             number = answer["job"]["id"]

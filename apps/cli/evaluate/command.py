@@ -31,7 +31,7 @@ from apps.metrics.expected.measures import can_be_of_hits
 from apps.metrics.expected.rules import BLOCK, is_by_text
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_judged
-from apps.metrics.measures.entries import EXPECTED, Measure
+from apps.metrics.measures.entries import EXPECTED, UNANSWERABLE, Measure
 from apps.metrics.measures.notation import MeasureError, faults_of
 from apps.metrics.measures.registry import parse_measures
 from apps.metrics.vocabulary import Vocabulary
@@ -146,6 +146,9 @@ def _check_sides(args: argparse.Namespace, release: ReleaseSplit, wanted: Wanted
     if wanted.hit and wanted.hit.kind != BLOCK and not release.triples:
         raise NotAnExport(f"{release.name} has no Q&As here, so --hit {args.hit} measures nothing. Leave it out.")
     measures = parse_measures(args.measures) if args.measures else ()
+    of_unanswerable = [str(one) for one in measures if UNANSWERABLE in one.entry.needs]
+    if of_unanswerable and not any(query.is_unanswerable for query in release.queries):
+        raise NotAnExport(f"{of_unanswerable[0]} counts unanswerable queries, and {release.name} has none here.")
     if of_triples := [str(one) for one in measures if EXPECTED in one.entry.needs and not release.triples]:
         raise NotAnExport(f"{release.name} has no Q&As here, and {', '.join(of_triples)} counts what they expect.")
     if measures and not release.queries and not any(map(can_be_of_hits, measures)):

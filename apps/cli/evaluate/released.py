@@ -57,7 +57,7 @@ class ReleaseFiles:
 
 class ReleasedQuery(NamedTuple):
     """A query of the release. `fields` has the labels of its strata, `facets` the ids of its subtopics, `metadata` the
-    rest; empty where the format has none.
+    rest; empty where the format has none. `is_unanswerable` is known of JSONL alone.
     """
 
     query_id: str
@@ -66,6 +66,7 @@ class ReleasedQuery(NamedTuple):
     fields: dict[str, str]
     metadata: Mapping[str, Any] = {}
     facets: tuple[str, ...] = ()
+    is_unanswerable: bool = False
 
 
 class Grade(NamedTuple):
@@ -158,7 +159,10 @@ class ReleaseSplit(NamedTuple):
             for (place, query, row), number in zip(asked, numbers, strict=True)
             if row.facets is not None
         )
-        return replace(judged, facets=facets, originals=originals_of({q.query_id: q.metadata for q in self.queries}))
+        originals = originals_of({query.query_id: query.metadata for query in self.queries})
+        judged = replace(judged, facets=facets, originals=originals)
+        unanswerable = [query.query_id for query in self.queries if query.is_unanswerable]
+        return judged.with_unanswerable(unanswerable) if unanswerable else judged
 
 
 TRIPLES = ("jsonl/triples.jsonl", "yaml/triples.yaml")
@@ -290,9 +294,8 @@ def _from_jsonl(files: ReleaseFiles) -> tuple[list[ReleasedQuery], list[Grade]]:
         fields = {key: label_of(row, key) for key in STRATA}
         about = row.get("metadata") or {}
         facets = tuple(str(facet["id"]) for facet in row.get("facets") or ())
-        queries.append(
-            ReleasedQuery(str(row["query_id"]), str(row["text"]), str(about.get("split") or ""), fields, about, facets)
-        )
+        named = str(row["query_id"]), str(row["text"]), str(about.get("split") or "")
+        queries.append(ReleasedQuery(*named, fields, about, facets, row.get("unanswerable") is not None))
     for number, line in files.lines("jsonl/judgements.jsonl"):
         name = "jsonl/judgements.jsonl"
         row = _object(files, name, number, line, "query_id", "block_id", "grade")

@@ -373,6 +373,7 @@ def _card(
         originals=judged.originals,
         fewest=FEWEST_IN_STRATUM,
         hit=hit,
+        unanswerable=int((~judged.answerable).sum()),
     )
     return card.by_strata(divisions_of([query.fields for query in release.queries])).compared()
 

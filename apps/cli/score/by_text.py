@@ -184,6 +184,8 @@ def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
         raise MeasureError("Name the passages that a system returned with --results, or a run with --run.")
     if args.fit_ids and not any(is_run for _, is_run in paths):
         raise MeasureError("--fit-ids goes with runs of blocks: results are located by their texts.")
+    if args.unanswerable or args.abstains_below is not None:
+        raise MeasureError("--unanswerable and --abstains-below go with runs scored by the ids of their blocks.")
     if [args.qrels, args.corpus, args.by, args.weights, *(path for path, _ in paths)].count("-") > 1:
         raise MeasureError("Only one file can be standard input.")
     return paths

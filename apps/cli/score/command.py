@@ -11,7 +11,7 @@ import sys
 import textwrap
 from typing import Any
 
-from apps.cli.arguments import share, whole, whole_from_one
+from apps.cli.arguments import finite, share, whole, whole_from_one
 from apps.cli.score.scoring import scorecard_of
 from apps.cli.scorecards import FORMATS
 from apps.common.errors import InputError, InputErrors
@@ -107,6 +107,17 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--query-attributes", metavar="FILE", help="a table with the column query, and time or domain of queries"
+    )
+    parser.add_argument(
+        "--unanswerable",
+        metavar="FILE",
+        help="queries that nothing in the corpus answers, an id on each line: for AbstentionRate and FalseAnswerRate",
+    )
+    parser.add_argument(
+        "--abstains-below",
+        type=finite,
+        metavar="SCORE",
+        help="a run has no answer to a query whose best score is below this (default: where it returns nothing)",
     )
 
 

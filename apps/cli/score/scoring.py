@@ -13,11 +13,17 @@ from apps.metrics.columns import Attributes, Ints, Judged
 from apps.metrics.expected.hits import find_hits
 from apps.metrics.expected.measures import measure_hits
 from apps.metrics.expected.rules import HitRule, Question, Returned
-from apps.metrics.files.attributes import load_block_attributes, load_query_attributes, load_strata, load_weights
+from apps.metrics.files.attributes import (
+    load_block_attributes,
+    load_query_attributes,
+    load_strata,
+    load_unanswerable,
+    load_weights,
+)
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_qrels, load_run, missing_of
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
-from apps.metrics.measures.entries import FACETS, GRADES, POOLED, WORDS, Measure
+from apps.metrics.measures.entries import FACETS, GRADES, POOLED, UNANSWERABLE, WORDS, Measure
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import named_measures, needs_of, refuse_unmet
 from apps.metrics.scorecard import (
@@ -78,6 +84,7 @@ class TripleGround:
 
 NO_MARKS = "no grade below 0 marks what was in the pool and not judged, so infAP is no more than AP."
 BY_RESULTS = "Name them with --results RESULTS --corpus corpus.jsonl."
+NO_UNANSWERABLE = "Name the file of their ids with --unanswerable FILE."
 MISSING_FILE = "Name it with --blocks FILE; times of queries come with --query-attributes FILE."
 
 
@@ -104,15 +111,19 @@ def scorecard_of(args: argparse.Namespace) -> Scorecard:
     paths = _run_paths(args)
     with Digests(_files(args, paths) if args.html or args.markdown else ()) as digests:
         ground = ground_of(args)
-        refuse_unmet((one for one in ground.measures.values() if WORDS in one.entry.needs), {GRADES}, BY_RESULTS)
-        refuse_unmet(
-            ground.measures.values(),
-            ground.judged.attributes.given | {GRADES, POOLED, FACETS},
-            MISSING_FILE,
-        )
+        refuse_unmet(_named_only(ground.measures, WORDS), {GRADES}, BY_RESULTS)
+        known = {UNANSWERABLE} if args.unanswerable else set()
+        refuse_unmet(_named_only(ground.measures, UNANSWERABLE), {GRADES} | known, NO_UNANSWERABLE)
+        given = ground.judged.attributes.given | {GRADES, POOLED, FACETS} | known
+        refuse_unmet(ground.measures.values(), given, MISSING_FILE)
         runs = [_scored(path, ground, args) for path in paths]
     runs = with_distinct_tags(runs, paths)
     return weighted_card(card_by_grades(ground, runs, args, list(digests.taken())), args.weights)
+
+
+def _named_only(measures: Mapping[str, Measure], need: str) -> list[Measure]:
+    """The measures that need this input."""
+    return [one for one in measures.values() if need in one.entry.needs]
 
 
 def card_by_grades(
@@ -130,6 +141,7 @@ def card_by_grades(
         with_queries=args.per_query,
         stratified=ground.stratified.field if ground.stratified else "",
         inputs=inputs,
+        unanswerable=int((~ground.judged.answerable).sum()),
     ).by_strata(ground.divisions)
     return card.compared(ground.within) if args.compare else card
 
@@ -158,7 +170,8 @@ def _run_paths(args: argparse.Namespace) -> list[str]:
         paths = [args.compare, *(path for path in args.runs if path != args.compare)]
         if len(paths) == 1:
             raise MeasureError("--compare names the baseline; name another run with --run.")
-    if [args.qrels, *paths, args.by, args.weights, args.blocks, args.query_attributes].count("-") > 1:
+    tables = [args.by, args.weights, args.blocks, args.query_attributes, args.unanswerable]
+    if [args.qrels, *paths, *tables].count("-") > 1:
         raise MeasureError("Only one file can be standard input.")
     return paths
 
@@ -168,7 +181,7 @@ def _files(args: argparse.Namespace, paths: Sequence[str]) -> list[tuple[str, st
     files = [("judgements", args.qrels)]
     files += [("baseline" if path == args.compare else "run", path) for path in paths]
     files += [("strata", args.by), ("weights", args.weights), ("attributes of blocks", args.blocks)]
-    files += [("attributes of queries", args.query_attributes)]
+    files += [("attributes of queries", args.query_attributes), ("unanswerable queries", args.unanswerable)]
     return [(role, path) for role, path in files if path]
 
 
@@ -180,6 +193,8 @@ def ground_of(args: argparse.Namespace, numbers: Vocabulary | None = None) -> Sc
     judged = load_qrels(args.qrels, blocks, with_facets=FACETS in needs)
     for remark in judged.remarks:
         print(f"{name_of(args.qrels)}: {remark}", file=sys.stderr)
+    if args.unanswerable:
+        judged = load_unanswerable(args.unanswerable, judged)
     judged.attributes = Attributes(
         load_block_attributes(args.blocks, blocks) if args.blocks and blocks is not None else None,
         load_query_attributes(args.query_attributes, judged.queries) if args.query_attributes else None,
@@ -212,7 +227,7 @@ def _scored(path: str, ground: ScoringGround, args: argparse.Namespace) -> Score
     scores = score_run(
         list(ground.measures.values()),
         judged,
-        file.ranked,
+        file.ranked.abstaining(args.abstains_below, len(judged.queries)),
         file.ids,
         confidence=args.confidence,
         with_intervals=args.with_intervals,

@@ -258,7 +258,7 @@ def record_comparison(*, pair: EvaluationPair, measure: str, actor: User, at: da
         measure=measure,
         first_id=first,
         second_id=second,
-        n=len(pair.candidate.query_ids),
+        n=pair.counted(measure),
         seen_by=actor,
         seen_at=at,
     )

@@ -7,6 +7,7 @@ same pairs; all others stay. No database.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +68,7 @@ def with_grades(judged: Judged, place: Ints, grade: Ints) -> Judged:
     """The judgements with new grades in these rows; every other row keeps its released grade, and all their facets."""
     grades = judged.grade.copy()
     grades[place] = grade
-    return Judged(judged.queries, judged.query, judged.block, grades, judged.facets, attributes=judged.attributes)
+    return replace(judged, grade=grades)
 
 
 def sheets_of(
@@ -98,4 +99,4 @@ def _of_queries(ranked: Result, chosen: NDArray[np.bool_]) -> Result:
     if not isinstance(ranked, Ranked):
         return ranked
     rows = chosen[ranked.query]
-    return Ranked(ranked.query[rows], ranked.block[rows], ranked.score[rows])
+    return Ranked(ranked.query[rows], ranked.block[rows], ranked.score[rows], ranked.abstained)

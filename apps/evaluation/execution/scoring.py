@@ -1,7 +1,7 @@
 """Scoring runs against one split of a version: one, all stored ones, or those of systems that are run again."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,7 @@ from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import BlockIds, Covering, Floats, Judged, Result
 from apps.metrics.expected.rules import USUAL_SHARE
-from apps.metrics.measures.entries import FACETS, GRADES, Measure
+from apps.metrics.measures.entries import FACETS, GRADES, UNANSWERABLE, Measure
 from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.scoring import JUDGED_AT_10, if_judged, precision_at_recall, queries_with_relevant, unknown_values
 from apps.metrics.statistics.bootstrap import including, people_intervals
@@ -158,7 +158,7 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     ground = ground_of(evaluation.version, evaluation.split, names_of(evaluation))
     judged = ground.judged
     by_text = TextScores(evaluation, ground) if evaluation.is_by_text else None
-    ranked: Result = by_text.covering if by_text else rankings.ranked_of(evaluation.run, ground.numbers)
+    ranked = _results_of(evaluation, ground, by_text)
     measures = with_judged(parse_measures(" ".join(evaluation.measures)))
     depths = [Measure("Judged", depth) for depth in range(1, JUDGED_DEPTH + 1)]
     ids = range(evaluation.version.snapshot.block_count)
@@ -192,6 +192,12 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     return save
 
 
+def _results_of(evaluation: Evaluation, ground: ScoringGround, by_text: TextScores | None) -> Result:
+    if by_text is None:
+        return rankings.ranked_of(evaluation.run, ground.numbers)
+    return replace(by_text.covering, abstained=rankings.abstained_in(evaluation.run, ground.numbers))
+
+
 def with_judged(measures: tuple[Measure, ...]) -> list[Measure]:
     return [*(measure for measure in measures if measure != JUDGED_AT_10), JUDGED_AT_10]
 
@@ -220,7 +226,8 @@ def among_people(
 def _within_range(measure: Measure, interval: Interval | None) -> Interval | None:
     """The interval, cut off at the ends of the measure's range: with two people who differ it can be wider."""
     entry = measure.entry
-    if interval is None or entry.is_about_judging or FACETS in entry.needs or GRADES not in entry.needs:
+    is_of_grades = GRADES in entry.needs and not entry.needs & {FACETS, UNANSWERABLE}
+    if interval is None or entry.is_about_judging or not is_of_grades:
         return None
     return max(interval[0], entry.low), min(interval[1], entry.high)
 
@@ -231,6 +238,7 @@ def _counted(judged: Judged, judged_at_10: Floats, shares: Floats) -> dict[str, 
     return {
         "judged": len(judged.queries),
         "with_relevant": queries_with_relevant(judged),
+        "unanswerable": int((~judged.answerable).sum()),
         "in_run": answered,
         "missing": len(judged.queries) - answered,
         "judged_to": [mean_of(column[column == column]) for column in shares.T],

@@ -1,5 +1,6 @@
 """Pages of two runs: the comparison, its drops, one query in both rankings."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -158,6 +159,7 @@ class SideBySide:
             relevant = sum(grade is not None and grade > 0 for grade in grades)
             measures = self.comparison.pair.comparison.measures
             values = [(row.measure, sheet.values[row.measure][self.place]) for row in measures]
+            values = [(measure, None if math.isnan(value) else value) for measure, value in values]
             rows.append({"name": name, "values": values, "judged": judged, "relevant": relevant})
         return rows
 
@@ -181,6 +183,7 @@ class SideBySide:
         """The queries before and after this one whose pages open too, worst first."""
         queries = self.comparison.candidate.queries
         order = [change.place for change in self.comparison.changes]
+        order += [place for place in range(len(queries)) if place not in order]  # those without a value come last
         at = order.index(self.place)
         before = queries[order[at - 1]] if at else None
         after = queries[order[at + 1]] if at + 1 < len(order) else None
@@ -415,5 +418,6 @@ def _csv_rows(sheet: ComparisonSheet | HitComparison) -> Iterator[list[object]]:
         if sheet.candidate.visible[place]:
             for row in sheet.pair.comparison.measures:
                 left, right = (float(side.values[row.measure][place]) for side in sides)
-                figures = [left, right, right - left, *([hit] if hit else [])]
-                yield [name, split, row.measure, *figures]
+                if not math.isnan(right - left):
+                    figures = [left, right, right - left, *([hit] if hit else [])]
+                    yield [name, split, row.measure, *figures]

@@ -175,6 +175,10 @@ class EvaluationPair:
         ]
         return replace(self.comparison, measures=rows)
 
+    def counted(self, measure: str) -> int:
+        """How many queries have a value by the measure."""
+        return int((~np.isnan(self.values[1][measure])).sum())
+
     def family(self, measure: str) -> ComparisonFamily:
         """All comparisons by the measure on this version that were looked at, and this one."""
         if measure not in self._families:
@@ -182,7 +186,7 @@ class EvaluationPair:
         return self._families[measure]
 
     def _family(self, measure: str) -> ComparisonFamily:
-        version, n = self.candidate.version_id, len(self.candidate.query_ids)
+        version, n = self.candidate.version_id, self.counted(measure)
         looks = list(self._background.looks.get(measure, []))
         is_recorded = any(look.version == version and look.runs == self.runs for look in looks)
         if not is_recorded:

@@ -22,6 +22,7 @@ from apps.metrics.columns import (
     Attribute,
     Attributes,
     BlockAttributes,
+    Bools,
     Facets,
     Floats,
     Ints,
@@ -219,6 +220,8 @@ def judged_of(version: Version, split: str, only: Collection[str] | None = None)
         originals=originals_of({query.outside_id: query.fields.get("metadata") or {} for query in queries}),
         attributes=attributes_of(version, queries),
     )
+    if unanswerable := [query.outside_id for query in queries if "unanswerable" in query.fields]:
+        judged = judged.with_unanswerable(unanswerable)
     return ScoringGround(judged, {query.query_id: number for number, query in enumerate(queries)})
 
 
@@ -235,14 +238,25 @@ def _facets_of(version: Version, queries: Sequence[VersionQuery], place: Mapping
     )
 
 
+def abstained_in(run: Run, numbers: Mapping[int, int]) -> Bools | None:
+    """For which of these queries a run has no score from the one on that it states; None where it states none."""
+    if run.abstains_below is None or run.returns_passages:
+        return None
+    best = np.full(max(numbers.values(), default=-1) + 1, -np.inf)
+    for query_id, packed in Ranking.objects.filter(run=run).values_list("query_id", "packed").iterator():
+        if query_id in numbers:
+            best[numbers[query_id]] = ranking.unpack(bytes(packed))[1].max(initial=-np.inf)
+    return best < run.abstains_below
+
+
 def ranked_of(run: Run, numbers: dict[int, int]) -> Ranked:
-    """The rankings of a run as columns, for the queries in `numbers`."""
+    """The rankings of a run as columns, for the queries in `numbers`, with those for which it has no answer."""
     parts = []
     rows = Ranking.objects.filter(run=run).values_list("query_id", "packed")
     for query_id, packed in rows.iterator(chunk_size=AT_ONCE):
         if query_id in numbers:
             parts.append(_unpacked(numbers[query_id], packed))
-    return _joined(parts)
+    return _joined(parts)._replace(abstained=abstained_in(run, numbers))
 
 
 def _unpacked(number: int, packed: bytes | memoryview, depth: int | None = None) -> Ranked:
@@ -255,7 +269,7 @@ def _unpacked(number: int, packed: bytes | memoryview, depth: int | None = None)
 def _joined(parts: Sequence[Ranked]) -> Ranked:
     if not parts:
         return Ranked(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
-    queries, blocks, scores = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    queries, blocks, scores = (np.concatenate(columns) for columns in zip(*(part[:3] for part in parts), strict=True))
     return Ranked(queries, blocks, scores)
 
 

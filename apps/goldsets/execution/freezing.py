@@ -152,6 +152,7 @@ def _counts(gathered: Gathered) -> dict[str, Any]:
         "by_grade": {str(grade): grades[grade] for grade in sorted(grades)},
         "by_resolution": dict(sorted(Counter(pair.resolution for pair in gathered.pairs).items())),
         **_facet_counts(gathered),
+        **({"unanswerable": len(gathered.unanswerable)} if gathered.unanswerable else {}),
     }
 
 

@@ -31,6 +31,7 @@ class FrozenQuery(NamedTuple):
     expertise: str = ""
     answer_format: str = ""
     asked_on: str = ""
+    unanswerable: dict[str, Any] | None = None
 
     @property
     def facet_ids(self) -> list[str]:

@@ -99,6 +99,7 @@ def _words(name: str, facts: Mapping[str, Any], configs: list[Config]) -> str:
     lines += ["", "`metadata` is JSON in one cell.", ""]
     rows = [
         ("Queries", counts.get("queries")),
+        ("Unanswerable queries", counts.get("unanswerable")),
         ("Judged pairs", counts.get("grades")),
         ("Questions with answers", counts.get("triples")),
         ("Grades of the scale", ", ".join(str(grade.get("grade")) for grade in _scale(facts))),

@@ -57,10 +57,11 @@ def _block(row: FrozenBlock) -> dict[str, Any]:
 
 
 def query_entry(row: FrozenQuery) -> dict[str, Any]:
-    """The fields that query imports read, those of subtopics and context where there are some; the split is in the
-    metadata.
+    """The fields that query imports read, those of subtopics and context where there are some, and how far people
+    looked for an answer to an unanswerable one; the split is in the metadata.
     """
-    values = {name: value for name, value in row._asdict().items() if value or name not in (*CONTEXT, "facets")}
+    rare = (*CONTEXT, "facets", "unanswerable")
+    values = {name: value for name, value in row._asdict().items() if value or name not in rare}
     metadata = {**row.metadata, "split": values.pop("split")}
     return {**values, "tags": list(row.tags), "metadata": dict(sorted(metadata.items()))}
 

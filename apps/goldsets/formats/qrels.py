@@ -1,8 +1,9 @@
 """Qrels with their queries, as TREC and BEIR have them, or with features, as LETOR has them. Only judged pairs are
 written.
 
-TREC: qrels of four columns, also by subtopic, and topics with tags. BEIR: corpus.jsonl, queries.jsonl and for each
-split a qrels file with a heading line. LETOR: for each split lines of SVMlight, whose features are the scores of runs.
+TREC: qrels of four columns, also by subtopic, topics with tags, and the ids of unanswerable queries. BEIR:
+corpus.jsonl, queries.jsonl and for each split a qrels file with a heading line. LETOR: for each split lines of
+SVMlight, whose features are the scores of runs.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ def trec_files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
             yield f"trec/qrels.{split}.txt", _pieces(lines)
         if facets:
             yield "trec/diversity-qrels.txt", _pieces(diverse)
+    unanswerable = sorted(row.query_id for row in content.queries() if row.unanswerable is not None)
+    if unanswerable:
+        yield "trec/unanswerable.txt", (f"{query_id}\n".encode() for query_id in unanswerable)
     yield "trec/topics.txt", (_topic(row) for row in in_order(content.queries(), lambda r: (r.query_id,)))
 
 

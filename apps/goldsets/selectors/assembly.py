@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from apps.audit.selectors.events import recorded_objects
 from apps.common.database.bulk import chunks
@@ -54,8 +54,10 @@ from apps.judging.core.resolution import PairState
 from apps.judging.models import Round
 from apps.judging.selectors.pairs import PairKey, ResolvedPair, resolved_grades, settled_texts
 from apps.judging.selectors.pending_work import pairs_of_editions, waiting_pairs
+from apps.judging.selectors.unanswerable import confirmed_on
 from apps.queries.core.naming import VARIANT_OF, VARIANT_SEED
 from apps.queries.models import Query, Source
+from apps.retrieval.selectors.pools import RELEVANT_FROM
 from apps.triples.selectors.triples import (
     AcceptedTriple,
     ExpectedText,
@@ -167,7 +169,8 @@ class Gathered:
     name, and `boundary` is the time that divides dev and test; both only where the version is split by time. `known` is
     what the training `manifests` in use have of it, `held` are the items that are dev for that, and `sides` are the
     splits of earlier versions, by name. `earlier_queries` and `earlier_triples` are the items of all earlier versions,
-    oldest first, and `pairs_before` the judged pairs of the `former` one, the last.
+    oldest first, and `pairs_before` the judged pairs of the `former` one, the last. `unanswerable` has, by its key, how
+    far people looked for an answer to each query that nothing answers.
     """
 
     version: Version
@@ -191,6 +194,7 @@ class Gathered:
     earlier_triples: list[EarlierItem] = field(default_factory=list)
     pairs_before: dict[PairKey, FormerPair] = field(default_factory=dict)
     losses: list[Loss] = field(default_factory=list)
+    unanswerable: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     @cached_property
     def by_query(self) -> dict[int, list[JudgedPair]]:
@@ -242,8 +246,24 @@ def gather(version: Version) -> Gathered:
     included = [(pair.query.pk, pair.text.block_id) for pair in gathered.unresolved]
     included += [(query, pair.text.block_id) for query in losses.queries for pair in gathered.by_query.get(query, ())]
     gathered.losses = losses.listed(included, gathered.queries, (item.key for item in gathered.queries_before))
+    gathered.unanswerable = _unanswerable(gathered)
     _split(gathered)
     return gathered
+
+
+def _unanswerable(gathered: Gathered) -> dict[int, dict[str, Any]]:
+    """The confirmed ones whose grades here leave no doubt, with the variants that have their grades."""
+    doubtful = {pair.query.pk for pair in gathered.unresolved}
+    doubtful |= {pair.query.pk for pair in gathered.pairs if pair.grade >= RELEVANT_FROM}
+    confirmed = confirmed_on(gathered.version.snapshot)
+    known = {gathered.queries[pk].outside_id: facts for pk, facts in confirmed.items() if pk in gathered.queries}
+    found = {}
+    for pk, query in gathered.queries.items():
+        derived = any(pair.resolution == OF_ORIGINAL for pair in gathered.by_query.get(pk, ()))
+        name = query.metadata.get(VARIANT_OF) if derived else query.outside_id
+        if name in known and pk not in doubtful and pk in gathered.by_query:
+            found[pk] = known[name]
+    return found
 
 
 def _ways(version: Version, texts: Iterable[TextKey]) -> Ways:

@@ -278,11 +278,11 @@ def query_rows(gathered: Gathered) -> Iterator[VersionQuery]:
             outside_id=query.outside_id,
             text=query.text,
             split=gathered.split_of_query(query),
-            fields=query_fields(query),
+            fields=query_fields(query, gathered),
         )
 
 
-def query_fields(query: Query) -> dict[str, Any]:
+def query_fields(query: Query, gathered: Gathered) -> dict[str, Any]:
     """What is stored of a query beside its id, its text and its split."""
     fields = FrozenQuery(
         query_id=query.outside_id,
@@ -297,10 +297,12 @@ def query_fields(query: Query) -> dict[str, Any]:
         group=query.group_key,
         metadata=query.metadata,
     )._asdict()
-    for name in ("query_id", "text", "split", "facets", *CONTEXT):
+    for name in ("query_id", "text", "split", "facets", *CONTEXT, "unanswerable"):
         del fields[name]
-    known = {name: value for name in ("facets", *CONTEXT) if (value := getattr(query, name))}
-    return fields | {"tags": query.tags} | known  # as they are stored, so that unchanged ones are equal to those
+    more = {name: value for name in ("facets", *CONTEXT) if (value := getattr(query, name))}
+    if query.pk in gathered.unanswerable:
+        more["unanswerable"] = gathered.unanswerable[query.pk]
+    return fields | {"tags": query.tags} | more  # as they are stored, so that unchanged ones are equal to those
 
 
 def triple_rows(gathered: Gathered) -> Iterator[VersionTriple]:

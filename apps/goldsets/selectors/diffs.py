@@ -256,7 +256,7 @@ def _stored(version: Version, splits: tuple[str, ...]) -> _States:
 
 def _drafted(gathered: Gathered, before: _States) -> _States:
     """Of a triple that is as it was, what is stored of it stands for it: nothing is read or made of it."""
-    queries = {query.outside_id: (query.text, query_fields(query)) for query in gathered.queries.values()}
+    queries = {query.outside_id: (query.text, query_fields(query, gathered)) for query in gathered.queries.values()}
     triples, unlike = {}, []
     for triple in gathered.triples:
         revision, content = before.triples.get(triple.label, (None, {}))

@@ -335,3 +335,23 @@ class RejudgeForm(KaratForm):
         super().__init__(*args, **kwargs)
         offer(self, "grades", [(grade, str(grade)) for grade in grades])
         offer(self, "snapshot", snapshots)
+
+
+class AbsenceForm(KaratForm):
+    """Whether anything in the snapshot answers a query: a vote, or with `decide` a lead's decision, with its reason."""
+
+    NOTHING, PASSAGE = "nothing", "passage"
+
+    answer = forms.ChoiceField(
+        choices=[(NOTHING, "Nothing answers it"), (PASSAGE, "A passage answers it")],
+        error_messages={"required": "Choose whether a passage answers the query."},
+    )
+    passage = forms.CharField(required=False, max_length=300)
+    reason = forms.CharField(required=False, max_length=4_000)
+    decide = forms.BooleanField(required=False)
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if values.get("answer") == self.PASSAGE and not values.get("passage") and not values.get("decide"):
+            self.add_error("passage", "Enter the id of the passage that answers the query.")
+        return values

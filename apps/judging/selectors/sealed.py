@@ -1,11 +1,11 @@
-"""Payloads of judgements, second grades and adjudications for the hash chain."""
+"""Payloads of judgements, second grades, adjudications and votes for the hash chain."""
 
 from typing import Any
 
 from apps.audit.selectors.events import sealed_kind
 from apps.common.digests import utc_text
 from apps.judging.enums import DecidedBy
-from apps.judging.models import Adjudication, Judgement, SecondGrade, SecondLook
+from apps.judging.models import Adjudication, Judgement, SecondGrade, SecondLook, UnanswerableVote
 
 
 def register() -> None:
@@ -14,6 +14,7 @@ def register() -> None:
     sealed_kind("second_look", SecondLook, project_path="round__project", payload=second_look_payload)
     sealed_kind("second_grade", SecondGrade, project_path="look__round__project", payload=second_grade_payload)
     sealed_kind("adjudication", Adjudication, project_path="round__project", payload=adjudication_payload)
+    sealed_kind("unanswerable_vote", UnanswerableVote, project_path="query__project", payload=vote_payload)
 
 
 def judgement_payload(judgement: Judgement) -> dict[str, Any]:
@@ -82,3 +83,18 @@ def adjudication_payload(decision: Adjudication) -> dict[str, Any]:
             "given_at": utc_text(decision.given_at),
         }
     )
+
+
+def vote_payload(vote: UnanswerableVote) -> dict[str, Any]:
+    return {
+        "query": vote.query_id,
+        "snapshot": vote.snapshot_id,
+        "attempt": vote.attempt,
+        "number": vote.number,
+        "person": vote.person_id,
+        "is_nothing": vote.is_nothing,
+        "passage": vote.passage_id,
+        "reason": vote.reason,
+        "basis": vote.basis,
+        "given_at": utc_text(vote.given_at),
+    }

@@ -7,6 +7,7 @@ other names that `apps.common.files.field_names` accepts:
   (`type`, `source`, …);
 - queries: a column `query`, and `time` and `domain` where they are known.
 - weights: the columns `query` and `weight`.
+- unanswerable queries: an id on each line, with or without the heading `query`.
 
 A table of strata has a column `query` or `item`, and every other column is a way to divide them: `query,stratum` or
 `item,domain,difficulty`. A query appears once; an empty cell, and a query that is not in the file, is in no stratum.
@@ -19,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,11 +30,11 @@ from numpy.typing import NDArray
 from apps.common.errors import InputError
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of, fault
 from apps.common.files.field_names import BLOCK, QUERY
-from apps.common.files.linefiles import name_of
+from apps.common.files.linefiles import lines_of, name_of
 from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tables import opened
 from apps.common.files.tabular import read_csv
-from apps.metrics.columns import UNKNOWN, Attribute, BlockAttributes, Floats, Ints, QueryAttributes
+from apps.metrics.columns import UNKNOWN, Attribute, BlockAttributes, Floats, Ints, Judged, QueryAttributes
 from apps.metrics.statistics.strata import Division
 from apps.metrics.vocabulary import Ids, Vocabulary
 
@@ -158,6 +160,31 @@ def load_weights(path: str | Path, queries: Sequence[str]) -> tuple[Floats, int]
     if not found.any():
         raise InputError(name, None, "weight", "", "every judged query has the weight 0.")
     return found, len(weights.keys() - set(queries))
+
+
+def load_unanswerable(path: str | Path, judged: Judged) -> Judged:
+    """The judgements with the queries of a file marked that nothing in the corpus answers.
+
+    Raises InputErrors for a query with a relevant block and for one that is named twice, InputError for an empty file.
+    """
+    errors, name = ErrorList(MOST_LISTED), name_of(path)
+    answered = set(compress(judged.queries, judged.relevant(1) > 0))
+    ids: dict[str, int] = {}
+    for number, line in enumerate(lines_of(path, name), 1):
+        query = line.decode(errors="replace").strip()
+        if not query or (number == 1 and query.lower() in QUERY):
+            continue
+        if query in ids:
+            errors.add(fault(name, number, "query", query, f"'{query}' appears twice, first in line {ids[query]}."))
+        elif query in answered:
+            message = f"'{query}' has a relevant block in the judgements, so it is not unanswerable. Remove the line."
+            errors.add(fault(name, number, "query", query, message))
+        ids.setdefault(query, number)
+    if errors:
+        raise all_of(errors)
+    if not ids:
+        raise InputError(name, None, "query", "", "names no query. Write one id on each line.")
+    return judged.with_unanswerable(ids)
 
 
 def rows_of(

@@ -17,9 +17,12 @@ FACETS = "facets"
 EXPECTED = "expected"
 POOLED = "pooled"
 WORDS = "words"
+UNANSWERABLE = "unanswerable"
 TIME, AUDIENCE = "time", "audience"
 GRADES_ALONE = frozenset({GRADES})
-YES_OR_NO = frozenset({"Success", "FailureRate", "Sufficient", "AnyLeak"})
+YES_OR_NO = frozenset(
+    {"Success", "FailureRate", "Sufficient", "AnyLeak", "AbstentionRate", "FalseAnswerRate", "FalseAbstentionRate"}
+)
 YES_OR_NO_AT_1 = frozenset({"P", "RR"})
 
 
@@ -75,8 +78,9 @@ class Entry:
 
     `cutoff` is "needed", "optional" or "none". `takes` names its parameters, `required` those without a default,
     `instead` what may be given in place of one of these, `stated` those that are always written out. `needs` is its
-    input: grades, marks of what was pooled, facets, words of returned passages, blocks, times. A measure is
-    `is_about_judging` when it describes the judgements, and `is_lower_better` when low values are better.
+    input: grades, marks of what was pooled, facets, words of returned passages, blocks, times, queries that nothing
+    answers. A measure is `is_about_judging` when it describes the judgements, and `is_lower_better` when low values are
+    better.
     """
 
     name: str

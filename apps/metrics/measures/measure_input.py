@@ -31,10 +31,12 @@ class Pass:
 
     Attributes: `query`, `rank` (from 0) and `grade` of each judged row; `row`, its index among the judgements; `block`,
     its block; `pooled`, how many rows of the pool are above it; `returned`, the number of results of each query;
-    `size`, the number of queries; `covering` and `earnings`, set by text only.
+    `abstained`, whether the system gave no answer to it: no result, or none that it stands by; `size`, the number of
+    queries; `covering` and `earnings`, set by text only.
     """
 
     def __init__(self, judged: Judged, ranked: Result, block_ids: BlockIds) -> None:
+        abstained = ranked.abstained
         self.covering: Covering | None = None
         self.earnings: Earnings | None = None
         if isinstance(ranked, Covering):
@@ -46,6 +48,7 @@ class Pass:
         self.size = len(judged.queries)
         self._ordered = in_rank_order(ranked, block_ids)
         self.returned = np.bincount(self._ordered.query, minlength=self.size)
+        self.abstained = (self.returned == 0) | (False if abstained is None else abstained)
         self._starts = np.cumsum(self.returned) - self.returned
         found, row = _looked_up(judged, self._ordered)
         is_judged = judged.grade[row] >= 0
@@ -148,7 +151,8 @@ def _as_ranking(judged: Judged, earned: Earnings) -> tuple[Judged, Ranked]:
     columns = ((judged.query, earned.query[empty]), (judged.block, number[empty]))
     query, blocks = (np.concatenate(pair) for pair in columns)
     grade = np.concatenate((judged.grade, np.zeros(int(empty.sum()), dtype=np.int64)))
-    rows = Judged(judged.queries, query, blocks, grade, originals=judged.originals)
+    more = {"originals": judged.originals, "unanswerable": judged.unanswerable}
+    rows = Judged(judged.queries, query, blocks, grade, **more)  # type: ignore[arg-type]
     return rows, Ranked(earned.query, block, -earned.rank.astype(np.float64))
 
 

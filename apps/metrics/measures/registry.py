@@ -11,7 +11,17 @@ import numpy as np
 
 from apps.metrics.columns import BLOCKS, TIMES, BlockIds, Covering, Floats, Judged, Result
 from apps.metrics.measures import diversity, facets, graded, sets, words
-from apps.metrics.measures.entries import EXPECTED, FACETS, GRADES, POOLED, REGISTRY, WORDS, Entry, Measure
+from apps.metrics.measures.entries import (
+    EXPECTED,
+    FACETS,
+    GRADES,
+    POOLED,
+    REGISTRY,
+    UNANSWERABLE,
+    WORDS,
+    Entry,
+    Measure,
+)
 from apps.metrics.measures.measure_input import Pass
 from apps.metrics.measures.notation import (
     MeasureError,
@@ -79,6 +89,7 @@ NEED_WORDS = {
     POOLED: "marks of what was in the pool and not judged: grades below 0",
     FACETS: "the facets of queries: a qrels file whose second column names, for each grade, the facet it is about",
     WORDS: "the words of returned passages: it measures runs by text",
+    UNANSWERABLE: "queries that are known to be unanswerable",
     BLOCKS: "attributes of blocks, from a file",
     TIMES: "the times of blocks and of queries, from a file each",
 }
@@ -178,7 +189,7 @@ def named_measures(text: str, *, rel: int = 1) -> dict[str, Measure]:
 
 
 def needs_of(measures: Iterable[Measure]) -> frozenset[str]:
-    """The input of all these measures: grades, facets, blocks, times."""
+    """The input of all these measures: grades, facets, blocks, times, queries that nothing answers."""
     return frozenset[str]().union(*(measure.entry.needs for measure in measures))
 
 
@@ -198,17 +209,30 @@ def measure_run(
     """Values of every measure for every judged query: shape (queries, measures), in the given order.
 
     `block_ids[n]` is the id of block n; it decides ties. NaN where a value is undefined: Judged@k of a query without
-    results, ILD@k and Distance@k of one with fewer than two that have the attribute. Raises MeasureError for a measure
-    whose input is missing.
+    results, ILD@k and Distance@k of one with fewer than two that have the attribute; and of an unanswerable query, by
+    all measures that read grades, but for those about it. Raises MeasureError for a measure whose input is missing.
     """
     run = Pass(judged, ranked, block_ids)
+    known = {UNANSWERABLE} if judged.unanswerable is not None else set()
     if isinstance(ranked, Covering):
-        refuse_unmet(measures, BY_TEXT, "By text, grades and words are known.")
+        refuse_unmet(measures, BY_TEXT | known, "By text, grades and words are known.")
     else:
-        given = run.attributes.given | {GRADES, POOLED} | ({FACETS} if judged.facets is not None else set())
+        given = run.attributes.given | {GRADES, POOLED} | known | ({FACETS} if judged.facets is not None else set())
         refuse_unmet(measures, given)
-    columns = [measure.entry.values(run, measure) for measure in measures]
+    columns = [_of_answerable(measure, run, measure.entry.values(run, measure)) for measure in measures]
     return np.column_stack(columns) if columns else np.empty((run.size, 0))
+
+
+def _of_answerable(measure: Measure, run: Pass, values: Floats) -> Floats:
+    """The values, undefined where there is nothing to be found, unless the measure is about just that, or reads no
+    grades: what a role may not see is a leak under any query.
+    """
+    entry = measure.entry
+    if run.judged.unanswerable is None or entry.is_about_judging or UNANSWERABLE in entry.needs:
+        return values
+    if GRADES not in entry.needs:
+        return values
+    return np.where(run.judged.unanswerable, np.nan, values)
 
 
 def _meant(written: WrittenMeasure) -> str:

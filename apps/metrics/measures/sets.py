@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from apps.metrics.columns import Floats, Ints, place_within
-from apps.metrics.measures.entries import GRADES, POOLED, Entry, Measure
+from apps.metrics.measures.entries import GRADES, POOLED, UNANSWERABLE, Entry, Measure
 from apps.metrics.measures.measure_input import Pass, ratio
 
 CONDENSABLE = frozenset({"rel", "judged_only"})
@@ -133,6 +133,20 @@ def _judged(run: Pass, measure: Measure) -> Floats:
     return np.divide(seen, looked, out=np.full(run.size, np.nan), where=looked > 0)
 
 
+def _abstention(run: Pass, measure: Measure) -> Floats:
+    """Undefined (NaN) for all queries but those that nothing answers."""
+    return np.where(run.judged.answerable, np.nan, run.abstained.astype(np.float64))
+
+
+def _false_answer(run: Pass, measure: Measure) -> Floats:
+    return 1.0 - _abstention(run, measure)
+
+
+def _false_abstention(run: Pass, measure: Measure) -> Floats:
+    """Undefined (NaN) for a query without a relevant block: nobody knows whether anything answers it."""
+    return np.where(run.judged.relevant(measure.rel) > 0, run.abstained.astype(np.float64), np.nan)
+
+
 ENTRIES = (
     Entry(
         "P",
@@ -258,5 +272,34 @@ ENTRIES = (
         "needed",
         takes=frozenset(),
         is_about_judging=True,
+    ),
+    Entry(
+        "AbstentionRate",
+        "Of an unanswerable query: 1 when the system abstains, else 0; other queries have no value. A system abstains "
+        "when it returns nothing, or when its best score is below the one that the run states.",
+        "share of correct abstentions; Rajpurkar, Jia and Liang, ACL 2018 (NoAns)",
+        _abstention,
+        "none",
+        takes=frozenset(),
+        needs=frozenset({GRADES, UNANSWERABLE}),
+    ),
+    Entry(
+        "FalseAnswerRate",
+        "1 − AbstentionRate: of an unanswerable query, 1 when the system answers all the same. Smaller is better.",
+        "AbstentionRate, turned around",
+        _false_answer,
+        "none",
+        takes=frozenset(),
+        needs=frozenset({GRADES, UNANSWERABLE}),
+        is_lower_better=True,
+    ),
+    Entry(
+        "FalseAbstentionRate",
+        "Of a query with a relevant block: 1 when the system abstains, else 0; other queries have no value. Smaller is "
+        "better.",
+        "share of false abstentions",
+        _false_abstention,
+        "none",
+        is_lower_better=True,
     ),
 )

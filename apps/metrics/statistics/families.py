@@ -135,7 +135,7 @@ def standings(
     """
     found = differences(baseline, candidate, seed=seed, originals=originals)
     corrected = correction.of([one.p for one in found])
-    change = np.clip(change_of(baseline, candidate), -1.0, 1.0)
+    change = np.clip(np.nan_to_num(change_of(baseline, candidate)), -1.0, 1.0)
     evidence = evidence_of(change, order, originals, correction)
     order_down = sorted(range(len(found)), key=lambda at: -evidence[at].strongest)
     place = {at: rank for rank, at in enumerate(order_down, 1)}

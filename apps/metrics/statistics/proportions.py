@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import cos, floor, pi, sin, sqrt, tan
+from math import cos, floor, lgamma, log, pi, sin, sqrt, tan
 from statistics import NormalDist
 
 MOST_TERMS = 200
@@ -115,6 +115,31 @@ def wilson_at(share: float, variance: float) -> tuple[float, float]:
     low = 0.0 if share == 0 else max(0.0, centre - half)
     high = 1.0 if share == 1 else min(1.0, centre + half)
     return low, high
+
+
+def most_missed(sampled: int, outside: int, confidence: float = 0.95) -> int:
+    """The upper bound of how many of `outside` blocks are relevant when none of a random sample of them is.
+
+    One-sided and exact: the largest number with which a sample without replacement would hold none with a probability
+    above 1 − confidence (hypergeometric; its share tends to that of Clopper and Pearson, Biometrika 26, 1934, which is
+    1 − (1 − confidence) ** (1 / sampled), as `outside` grows). All of them without a sample, 0 when all were sampled.
+    """
+    if not 0 <= sampled <= outside:
+        raise ValueError(f"{sampled} of {outside} is not a sample")
+    if not 0 < confidence < 1:
+        raise ValueError("confidence is between 0 and 1, both excluded")
+    low, high = 0, outside - sampled
+    while low < high:
+        middle = (low + high + 1) // 2
+        is_rejected = _log_chance_of_none(middle, sampled, outside) < log(1 - confidence) + ROUNDING
+        low, high = (low, middle - 1) if is_rejected else (middle, high)
+    return low
+
+
+def _log_chance_of_none(relevant: int, sampled: int, outside: int) -> float:
+    """The logarithm of the chance that a sample holds none of the relevant ones, of which it leaves enough others."""
+    rest = outside - relevant
+    return lgamma(rest + 1) - lgamma(rest - sampled + 1) - lgamma(outside + 1) + lgamma(outside - sampled + 1)
 
 
 def none_of(n: int, confidence: float = 0.95) -> float:

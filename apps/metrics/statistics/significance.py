@@ -236,26 +236,32 @@ def differences(
     independently of strata. With `originals` the variants of a question are one draw: their signs flip together.
     Without `resamples` no sign is flipped, and p is 1: most of the time goes there.
 
-    Raises ValueError when the arrays differ in shape, have no rows, or contain NaN: a pair needs both values.
+    NaN on both sides is "no value": such queries are left out of that column. Raises ValueError when the arrays differ
+    in shape, have no rows, or contain NaN on one side alone: a pair needs both values.
     """
     if baseline.shape != candidate.shape or len(baseline) == 0:
         raise ValueError("A paired difference needs the same queries, at least one, on both sides.")
     change = change_of(baseline, candidate)
-    if np.isnan(change).any():
-        raise ValueError("A paired difference needs a value for every query on both sides.")
-    p_values = sign_flip_p(_sums_by(originals, change), seed=seed, resamples=resamples)
+    has = ~np.isnan(change)
+    if (np.isnan(baseline) != np.isnan(candidate)).any() or not has.any(axis=0).all():
+        raise ValueError("A paired difference needs a value for the same queries on both sides.")
+    p_values = sign_flip_p(_sums_by(originals, np.nan_to_num(change)), seed=seed, resamples=resamples)
     corrected = holm(p_values)
-    return [
-        Difference(
-            mean=mean_of(change[:, column]) or 0.0,
-            interval=difference_interval(change[:, column], confidence, strata, originals),
-            p=p_values[column],
-            holm=corrected[column],
-            **tally_of(change[:, column])._asdict(),
-            n=len(change),
+    found = []
+    for column in range(change.shape[1]):
+        rows, known = has[:, column], change[has[:, column], column]
+        within = [None if one is None else one[rows] for one in (strata, originals)]
+        found.append(
+            Difference(
+                mean=mean_of(known) or 0.0,
+                interval=difference_interval(known, confidence, *within),
+                p=p_values[column],
+                holm=corrected[column],
+                **tally_of(known)._asdict(),
+                n=len(known),
+            )
         )
-        for column in range(change.shape[1])
-    ]
+    return found
 
 
 def _sums_by(originals: Ints | None, change: Floats) -> Floats:

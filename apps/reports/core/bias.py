@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -63,9 +64,9 @@ def sole_finders(judged: Judged, finds: Finds) -> Ints:
 def without(judged: Judged, gone: np.ndarray) -> Judged:
     """The judgements without the marked ones. All queries stay, even without a grade, so that means are comparable."""
     rest = ~gone
-    query, block = judged.query[rest], judged.block[rest]
-    facets = facets_among(judged.facets, query, block)
-    return Judged(judged.queries, query, block, judged.grade[rest], facets, attributes=judged.attributes)
+    pairs = judged.query[rest], judged.block[rest]
+    facets = facets_among(judged.facets, *pairs)
+    return replace(judged, query=pairs[0], block=pairs[1], grade=judged.grade[rest], facets=facets)
 
 
 def means_of(values: Floats) -> list[float | None]:

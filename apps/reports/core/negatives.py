@@ -196,7 +196,7 @@ def _by_query(query: Ints, rows: Ints) -> dict[int, Ints]:
 def without_pairs(ranked: Ranked, keys: Ints) -> Ranked:
     """The ranking without these pairs; the others keep their order."""
     kept = ~np.isin(pair_keys(ranked.query, ranked.block), keys)
-    return Ranked(ranked.query[kept], ranked.block[kept], ranked.score[kept])
+    return Ranked(ranked.query[kept], ranked.block[kept], ranked.score[kept], ranked.abstained)
 
 
 class NegativeEffect(NamedTuple):

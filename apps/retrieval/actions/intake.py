@@ -41,14 +41,15 @@ def upload_run(
     project: Project,
     snapshot: Snapshot,
     file: UploadedFile | BinaryIO,
-    details: Mapping[str, str],
+    details: Mapping[str, Any],
     usage: Mapping[str, Any] | None = None,
     actor: User,
     at: datetime,
 ) -> Upload:
     """Store a run file and read it, in a job when it is large. Nothing is imported yet.
 
-    `details` are the given system, tag, note and commit, `usage` what the run used.
+    `details` are the given system, tag, note and commit, and below which score the run has no answer; `usage` is what
+    it used.
     """
     with written(file, at=at) as stored, transaction.atomic():
         upload = _store_upload(project, snapshot, stored, {**details, "usage": usage}, actor, at)
@@ -67,7 +68,7 @@ def push_run(
     trec: str = "",
     rows: list[Any] | None = None,
     results: list[Any] | None = None,
-    details: Mapping[str, str],
+    details: Mapping[str, Any],
     usage: Mapping[str, Any] | None = None,
     skip_unknown: bool,
     at_once: bool,
@@ -105,7 +106,7 @@ def import_file(
     project: Project,
     snapshot: Snapshot,
     path: Path,
-    details: Mapping[str, str],
+    details: Mapping[str, Any],
     usage: Mapping[str, Any] | None = None,
     skip_unknown: bool,
     actor: User,

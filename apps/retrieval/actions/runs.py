@@ -34,6 +34,7 @@ def request_run(
     note: str = "",
     commit: str = "",
     as_role: str = "",
+    abstains_below: float | None = None,
     actor: User,
     at: datetime,
 ) -> Run:
@@ -46,10 +47,11 @@ def request_run(
     if reason := rules.choice_refusal(choice):
         raise RunRefused(reason, code="run_refused")
     query_ids = list(queries_in(project, choice).values_list("pk", flat=True))
-    if reason := rules.run_refusal(system, snapshot, len(query_ids), depth):
+    abstention = rules.abstention_refusal(rules.returns_of(system), abstains_below)
+    if reason := rules.run_refusal(system, snapshot, len(query_ids), depth) or abstention:
         raise RunRefused(reason, code="run_refused")
-    ledger: dict[str, Any] = {"note": note, "commit": commit, "as_role": as_role}
-    run = add_run(system, snapshot, depth, tag, **ledger, returns=rules.returns_of(system), actor=actor, at=at)
+    facts: dict[str, Any] = {"note": note, "commit": commit, "as_role": as_role, "abstains_below": abstains_below}
+    run = add_run(system, snapshot, depth, tag, **facts, returns=rules.returns_of(system), actor=actor, at=at)
     components = add_components(run, query_ids, actor, at)
     params = {"run_id": run.pk, "query_ids": query_ids}
     job = enqueue(kind="retrieval.run", params=params, project=project, actor=actor, at=at, title=f"Run {run.tag}")
@@ -74,8 +76,8 @@ def add_runs_again(
     for one in sorted(former, key=lambda run: (run.system.kind == SystemKind.FUSION, run.system_id)):
         if reason := rules.run_refusal(one.system, snapshot, len(query_ids), one.depth):
             raise RunRefused(reason, code="run_refused")
-        returns = rules.returns_of(one.system)
-        facts: dict[str, Any] = {"note": note, "as_role": one.as_role, "returns": returns}
+        facts: dict[str, Any] = {"note": note, "as_role": one.as_role, "abstains_below": one.abstains_below}
+        facts["returns"] = rules.returns_of(one.system)
         run = add_run(one.system, snapshot, one.depth, **facts, actor=actor, at=at)
         components += add_components(run, query_ids, actor, at, among=[*runs, *components])
         runs.append(run)

@@ -61,7 +61,10 @@ class RunList(RunsAPIView):
             trec=body.get("trec") or "",
             rows=body.get("rows") or None,
             results=body.get("results") or None,
-            details={key: values[key].strip() for key in RUN_DETAILS},
+            details={
+                **{key: values[key].strip() for key in RUN_DETAILS},
+                "abstains_below": values["abstains_below"],
+            },
             usage=values["usage"],
             skip_unknown=values["skip_unknown"],
             at_once=at_once,

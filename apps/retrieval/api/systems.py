@@ -131,6 +131,7 @@ class SystemRuns(SystemView):
             note=values["note"],
             commit=values["commit"],
             as_role=values["as_role"],
+            abstains_below=values["abstains_below"],
             actor=self.member.user,
             at=timezone.now(),
         )

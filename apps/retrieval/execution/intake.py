@@ -56,13 +56,15 @@ def import_run(
     commit: str = "",
     as_role: str = "",
     usage: Mapping[str, Any] | None = None,
+    abstains_below: float | None = None,
     skip_unknown: bool = False,
     actor: User,
     at: datetime,
 ) -> ImportedRun:
     """Import a run, completely or not at all. An empty system or tag is replaced by the tag in the file.
 
-    `usage` is what the run used; without it, what its file says of that. `as_role` is the role for whom it searched.
+    `usage` is what the run used; without it, what its file says of that. `as_role` is the role for whom it searched. A
+    query whose best score is below `abstains_below` gets no answer.
 
     Importing the same run again changes nothing. It is the same when rankings, system and tag are equal, and commit,
     note, role and usage where given; without a given tag also when it was imported as `tag@2`, `tag@3` and so on. Equal
@@ -77,9 +79,12 @@ def import_run(
             "None of the queries of this run is in the project, by id, exact text or Q&A. Import the queries first.",
             code="run_empty",
         )
+    if reason := rules.abstention_refusal(draft.returns, abstains_below):
+        raise RunRefused(reason, code="no_scores")
     given, tag = tag.strip(), tag.strip() or draft.tags[0]
     details: dict[str, Any] = {"note": note.strip(), "commit": commit.strip(), "as_role": as_role.strip()}
     details["usage"] = checked_usage(usage or draft.usage)
+    details["abstains_below"] = abstains_below
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # otherwise two requests could both be new
     equal_runs = same_rankings(project=project, snapshot=snapshot, draft=draft, system=system.strip() or tag)
     if not given and (earlier := _numbered(equal_runs, tag)):
@@ -117,6 +122,7 @@ def import_upload(*, upload: Upload, draft: RunDraft, skip_unknown: bool, actor:
         draft=draft,
         origin=f"{upload.filename}, sha256 {upload.sha256}",
         usage=upload.options.get("usage"),
+        abstains_below=upload.options.get("abstains_below"),
         skip_unknown=skip_unknown,
         actor=actor,
         at=at,
@@ -195,6 +201,7 @@ def facts_of_draft(upload: Upload, draft: RunDraft) -> dict[str, Any]:
         equal_runs = list(same_rankings(project=upload.project, snapshot=snapshot, draft=draft, system=system))
         details = {key: upload.options.get(key, "").strip() for key in ("note", "commit", "as_role")}
         details["usage"] = upload.options.get("usage") or draft.usage
+        details["abstains_below"] = upload.options.get("abstains_below")
         if not given and (earlier := _numbered(equal_runs, tag)) and not rules.ledger_refusal(earlier, **details):
             tag = earlier.tag
         for run in equal_runs:

@@ -90,6 +90,7 @@ def add_run(
     origin: str = "",
     returns: str = Returns.BLOCKS,
     usage: Mapping[str, int | float] | None = None,
+    abstains_below: float | None = None,
     actor: User,
     at: datetime,
 ) -> Run:
@@ -110,6 +111,7 @@ def add_run(
         origin=origin,
         returns=returns,
         usage=usage or None,
+        abstains_below=abstains_below,
         created_by=actor,
         created_at=at,
     )

@@ -200,6 +200,17 @@ def role_field() -> forms.CharField:
     )
 
 
+def abstains_below_field() -> forms.FloatField:
+    """The score below which the system has no answer."""
+    return forms.FloatField(
+        label="No answer below",
+        required=False,
+        widget=forms.NumberInput(attrs={"class": "input", "step": "any", "inputmode": "decimal"}),
+        help_text="If the system gives no answer where its best score is lower. It is measured on unanswerable queries;"
+        " if empty, it has no answer where it returns nothing.",
+    )
+
+
 class SystemsField(forms.ModelMultipleChoiceField):
     def label_from_instance(self, system: System) -> str:
         return f"{system.name}, {system.get_kind_display()}"
@@ -237,6 +248,7 @@ class RunForm(QueryChoiceForm):
     note = note_field("What changed. The ledger shows it until somebody writes an entry there.")
     commit = commit_field()
     as_role = role_field()
+    abstains_below = abstains_below_field()
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
@@ -265,6 +277,7 @@ class UploadForm(KaratForm):
     note = note_field("What changed. The ledger shows it until somebody writes an entry there.")
     commit = commit_field()
     as_role = role_field()
+    abstains_below = abstains_below_field()
     usage = forms.CharField(
         max_length=300,
         required=False,

@@ -1,6 +1,7 @@
 """The common parts of commands with a snapshot and systems."""
 
-from argparse import ArgumentParser
+import math
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -22,6 +23,21 @@ from apps.retrieval.selectors.snapshots import snapshot_named
 FAILED = 1
 READY = tuple(name for name, engine in ENGINES.items() if not engine.needs_model)
 """The kinds that are created when a command names them and the project has none."""
+
+
+def add_abstains_below(parser: ArgumentParser) -> None:
+    words = "a query whose best score is below this gets no answer (default: one without results)"
+    parser.add_argument("--abstains-below", type=_finite, metavar="SCORE", help=words)
+
+
+def _finite(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ArgumentTypeError(f"'{text}' is not a number")
+    return value
 
 
 def chosen_snapshot(project: Project, name: str) -> Snapshot:

@@ -180,6 +180,7 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         details = {key: values[key].strip() for key in RUN_DETAILS}
+        details["abstains_below"] = values["abstains_below"]
         snapshot, at = values["snapshot"], timezone.now()
         with refusals_shown(form, "file"):
             run_file = upload_run(

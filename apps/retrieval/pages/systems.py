@@ -148,6 +148,7 @@ def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
                 note=form.cleaned_data["note"],
                 commit=form.cleaned_data["commit"],
                 as_role=form.cleaned_data["as_role"],
+                abstains_below=form.cleaned_data["abstains_below"],
                 actor=request.user,
                 at=timezone.now(),
             )

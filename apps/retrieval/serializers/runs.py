@@ -1,5 +1,6 @@
 """Runs and pushed runs in the API."""
 
+import math
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -65,6 +66,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "note",
             "commit",
             "as_role",
+            "abstains_below",
             "failure",
             "created_at",
             "completed_at",
@@ -123,6 +125,20 @@ class RunAnnotationSerializer(serializers.Serializer[Any]):
         return attrs
 
 
+class AbstainsBelowField(serializers.FloatField):
+    """The score below which a system has no answer."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        words = "A query whose best score is below it gets no answer; null: only one without results."
+        super().__init__(required=False, allow_null=True, default=None, help_text=words, **kwargs)
+
+    def to_internal_value(self, data: Any) -> float:
+        value = super().to_internal_value(data)
+        if not math.isfinite(value):
+            self.fail("invalid")
+        return value
+
+
 class RunRowSerializer(serializers.Serializer[Any]):
     """One result. The rows of a query may be in any order; they are sorted by score."""
 
@@ -152,6 +168,7 @@ class LargePushSerializer(serializers.Serializer[Any]):
     as_role = serializers.CharField(
         required=False, allow_blank=True, default="", max_length=60, help_text="The role for whom it searched."
     )
+    abstains_below = AbstainsBelowField()
     usage = serializers.DictField(
         required=False, default=dict, help_text=f"What the whole run used; of {', '.join(NAMES)} what is known."
     )

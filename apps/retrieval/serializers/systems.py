@@ -16,7 +16,7 @@ from apps.retrieval.core.engines.remote.servers import BM25, SEARCHES
 from apps.retrieval.enums import BlockText
 from apps.retrieval.models import LoadedIndex, System
 from apps.retrieval.rules import LONGEST, RUN_DEPTH
-from apps.retrieval.serializers.runs import RunSerializer, is_plain
+from apps.retrieval.serializers.runs import AbstainsBelowField, RunSerializer, is_plain
 
 LONGEST_NAME = 120
 LARGEST_NUMBER = 2**53
@@ -104,6 +104,7 @@ class SystemRunRequestSerializer(KnownFieldsSerializer):
     as_role = serializers.CharField(
         max_length=60, default="", allow_blank=True, help_text="The role for whom it searches."
     )
+    abstains_below = AbstainsBelowField()
     source = serializers.IntegerField(  # type: ignore[assignment]  # a source of queries
         min_value=1, max_value=LARGEST_KEY, allow_null=True, default=None
     )

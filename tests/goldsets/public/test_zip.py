@@ -23,7 +23,10 @@ from apps.cli.evaluate.released import read_release
 from apps.common.database import triggers
 from apps.goldsets.enums import PublicState
 from apps.goldsets.execution.publishing import stored_zip
+from apps.goldsets.formats.content import FrozenQuery
 from apps.goldsets.formats.folder import manifest_bytes
+from apps.goldsets.formats.jsonl import query_entry
+from apps.goldsets.formats.public.files import BUNDLED
 from apps.goldsets.formats.verification import OTHER_ZIP, verify
 from apps.goldsets.formats.zipping import checksums, write_zip
 from apps.goldsets.models import GoldSet
@@ -242,6 +245,20 @@ def test_every_line_fits_the_schema_in_the_zip(release, tmp_path):
         assert lines
         for line in lines:
             assert list(validator.iter_errors(json.loads(line))) == [], schema.name
+
+
+def test_a_query_of_which_everything_is_known_fits_the_schema_too():
+    context = {"expertise": "layperson", "answer_format": "number", "asked_on": "2026-03-01"}
+    known = context | {
+        "facets": ({"id": "a", "words": "keys"},),
+        "unanswerable": {"basis": "deep", "missed_at_most": None},
+    }
+    schema = json.loads((BUNDLED / "queries.schema.json").read_text())
+
+    line = query_entry(FrozenQuery("Q1", "keys", split="dev", **known))
+
+    assert schema["properties"].keys() == line.keys(), "and the schema names nothing else"
+    assert list(jsonschema.Draft202012Validator(schema).iter_errors({**line, "facets": list(line["facets"])})) == []
 
 
 def readme_of(path: Path) -> list[str]:

@@ -95,8 +95,9 @@ def _file(table: str, size: int, digest: str) -> dict[str, Any]:
 
 
 def _records(table: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a line that are texts, numbers or lists of texts, and those within an object that are of use."""
-    fields = list(_flat_fields(table, schema["properties"]))
+    """The texts, numbers and lists of texts that every line has, and the values within an object that are of use."""
+    required = schema.get("required", ())
+    fields = list(_flat_fields(table, {name: one for name, one in schema["properties"].items() if name in required}))
     fields += [_field(table, name, TEXT, column, path) for name, (column, path) in NESTED.get(table, {}).items()]
     key = {"key": {"@id": f"{table}/{KEYS[table]}"}} if table in KEYS else {}
     return {"@type": "cr:RecordSet", "@id": table, "name": table, **key, "field": fields}

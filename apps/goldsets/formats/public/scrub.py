@@ -260,6 +260,7 @@ class PublicContent:
             expertise=self._clean(row.expertise),
             answer_format=self._clean(row.answer_format),
             asked_on=row.asked_on,
+            unanswerable=row.unanswerable,
         )
 
     def block(self, row: FrozenBlock) -> FrozenBlock:

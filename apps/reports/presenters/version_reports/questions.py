@@ -122,6 +122,7 @@ def basis_facts(manifest: dict[str, Any]) -> Facts:
         ("Frozen", manifest["frozen_at"]),
         ("Grades", "hidden while you judge" if by_grade is None else grades),
         *([("Resolved", resolved)] if resolved else []),
+        *([("Unanswerable queries", count(counts["unanswerable"]))] if "unanswerable" in counts else []),
         ("Machine-written Q&As", count(counts["machine_written_triples"])),
         ("Guideline", f"number {guideline['number']}" if guideline else "none"),
         ("Split", f"{split_words(splits)}; seed {splits['seed']}, {percent(splits['test_share'], 0)} for test"),

@@ -16,7 +16,7 @@ from apps.retrieval.actions.intake import import_file
 from apps.retrieval.enums import RUN_DETAILS
 from apps.retrieval.execution.intake import ImportedRun, UnknownIds
 from apps.retrieval.formats import RunDraft
-from apps.retrieval.management.base import SnapshotCommand
+from apps.retrieval.management.base import SnapshotCommand, add_abstains_below
 
 
 class Command(SnapshotCommand):
@@ -33,6 +33,7 @@ class Command(SnapshotCommand):
         parser.add_argument("--note", default="", help="what changed, for the ledger")
         parser.add_argument("--commit", default="", help="the commit of the system")
         parser.add_argument("--as-role", default="", help="the role for whom it searched, such as guest")
+        add_abstains_below(parser)
         parser.add_argument("--usage", type=_usage, default={}, metavar="WORDS", help=f"what it used: '{EXAMPLE}'")
         parser.add_argument(
             "--skip-unknown", action="store_true", help="leave out rows that name an unknown query or block"
@@ -63,7 +64,7 @@ class Command(SnapshotCommand):
         self.stdout.write(f"{head}: {imported.run.tag}, {_counts(imported.draft)}, sha256 {imported.run.digest}")
 
     def _import(self, source: dict[str, Any], options: dict[str, Any]) -> ImportedRun:
-        details = {key: options[key] for key in RUN_DETAILS}
+        details = {key: options[key] for key in (*RUN_DETAILS, "abstains_below")}
         actor = self.actor(source["project"], options)
         return import_file(**source, details=details, usage=options["usage"], actor=actor, at=timezone.now())
 

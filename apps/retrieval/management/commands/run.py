@@ -12,6 +12,7 @@ from apps.retrieval.management.base import (
     FAILED,
     READY,
     SnapshotCommand,
+    add_abstains_below,
     add_questions,
     chosen_questions,
     chosen_system,
@@ -37,6 +38,7 @@ class Command(SnapshotCommand):
         parser.add_argument("--note", default="", help="what changed, for the ledger")
         parser.add_argument("--commit", default="", help="the commit of the system")
         parser.add_argument("--as-role", default="", help="the role for whom it searched, such as guest")
+        add_abstains_below(parser)
         parser.add_argument("--queue", action="store_true", help="leave the work to a worker and return at once")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,7 +49,7 @@ class Command(SnapshotCommand):
             snapshot_id=self.snapshot(project, options).pk,
             choice=chosen_questions(project, options["questions"]),
             system_id=chosen_system(project, options["system"], actor).pk,
-            **{name: options[name] for name in ("depth", "tag", "note", "commit", "as_role")},
+            **{name: options[name] for name in ("depth", "tag", "note", "commit", "as_role", "abstains_below")},
             actor=actor,
             at=timezone.now(),
         )
