@@ -288,8 +288,8 @@ RIGHTS: dict[str, Rows] = {
         **form(LEADS, "settle carry"),
         **write(
             LEADS,
-            "decide-unanswerable close judge-again keep plan new-pilot give-back decide decide-many open-the-rest claim "
-            "end-claim",
+            "decide-unanswerable close judge-again keep plan new-pilot give-back decide decide-many open-the-rest "
+            "claim end-claim",
         ),
         **write(ANNOTATORS, "vote release judgements open-difference answer-difference"),
     },
