@@ -199,13 +199,13 @@ class TraceReceiver(APIView):
 
     authentication_classes = (TokenAuthentication,)
     permission_classes = (IsAuthenticated,)
+    schema = None  # it is no part of the API's description: OTLP has its own
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         if not settings.RECEIVE_TRACES:
             raise exceptions.NotFound("This server does not receive traces. Its operators can turn that on.")
         super().initial(request, *args, **kwargs)
 
-    @extend_schema(exclude=True)
     def post(self, request: Request) -> HttpResponse:
         token = cast(ApiToken, request.auth)
         if Scope.TRACES_WRITE not in token.scopes:
