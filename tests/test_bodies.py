@@ -185,6 +185,7 @@ WITHOUT_A_BODY = {
     ),
     "how far, which only bounds one’s own": "notifications-api:read-all",
     "ids that both projects use": "triples-api:drafts triples-api:draft",
+    "a query and a passage, whose ids both projects use": "judging-api:vote judging-api:decide-unanswerable",
     "people, who are in both projects": "calibration-api:calibrations review-api:reseat",
     "a text": "calibration-api:message review-api:message",
     "a note": "calibration-api:close retrieval-api:run",

@@ -145,7 +145,7 @@ def test_the_ids_that_a_run_file_names_can_be_downloaded(lead, project, snapshot
     addresses = at("queries-csv", project), at("passages-csv", project, snapshot.pk)
     assert all(f'href="{address}"' in page for address in addresses)
 
-    queries, passages = ((b"".join(lead.get(address))).decode().splitlines() for address in addresses)
+    queries, passages = ((b"".join(lead.get(address))).decode("utf-8-sig").splitlines() for address in addresses)
 
     assert queries == ["query,text", "Q01,red key", "Q02,green window", "Q03,zebra", "Q04,'=cmd()"]
     assert passages[:2] == ["passage,title,document,address,text", f"a,,doc,,{TEXTS['a']}"]

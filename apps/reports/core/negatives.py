@@ -228,7 +228,7 @@ class NegativeEffect(NamedTuple):
 
 
 def effects_of(measures: Sequence[Measure], before: Floats, after: Floats) -> list[NegativeEffect]:
-    """From values of the shape (queries, measures) of the measures in `MEASURES`: each has a value for every query."""
+    """From values of the shape (queries, measures) of the measures in `MEASURES`: both of the same queries."""
     means = (summaries(measures, values) for values in (before, after))
     rows = zip(measures, *means, differences(before, after), strict=True)
     return [_effect(str(measure), old, new, change) for measure, old, new, change in rows]

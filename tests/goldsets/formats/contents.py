@@ -62,6 +62,7 @@ def queries_called(query_id):
         expertise=WORD,
         answer_format=WORD,
         asked_on=st.sampled_from(["", "2026-03-01"]),
+        unanswerable=st.none(),
     )
 
 

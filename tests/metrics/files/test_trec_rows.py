@@ -57,7 +57,7 @@ def test_a_line_becomes_a_row(read, text, rows):
         ("Q1", "line 1, line: 1 field" + FOUR),
         ("Q1 0 B7 0.5", "line 1, grade: '0.5' is not a whole number; grades are whole, such as 0, 1, 2 or 3."),
         ("Q1 0 B7 1_0", "line 1, grade: '1_0' is not a number."),
-        ("Q1 0 B7 ٣", "line 1, grade: '٣' is not a number."),
+        ("Q1 0 B7 ³", "line 1, grade: '³' is not a number."),
         ("Q1 0 B\x007 1", "line 1, block: 'B�7' contains a NUL byte."),
         (b"Q1 0 B\xff 1\n", "line 1, block: 'B�' is not UTF-8 text."),
         ("# a comment\n\nQ1 0 B#7 1\nQ1 0 B8 x\n", "line 4, grade: 'x' is not a number."),
