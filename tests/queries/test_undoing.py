@@ -122,11 +122,12 @@ def test_every_table_that_names_a_query_locks_its_words_or_is_asked_about():
     """Runs, pools, rounds, versions and frozen sets lock the words of their queries; think of each new table.
 
     A report names the query that taking it made, which no import did; marking an offered query as the same as another
-    is an edit of that one.
+    is an edit of that one. A vote is on a query of a pool, whose words that pool has locked.
     """
     assert tables_that_name(Query) == {
         "goldsets.VersionQuery",
         "judging.Seat",
+        "judging.UnanswerableVote",
         "queries.FailureReport",
         "queries.SetMember",
         "querylogs.OfferedQuery",
