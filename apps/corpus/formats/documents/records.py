@@ -73,7 +73,7 @@ TEXTS = (
     "text", "contents", "content", "body", "passage", "segment", "article", "description", "abstract", "answer",
     "html", "body_html", "markdown",
 )  # fmt: skip
-TITLES = ("title", "name", "heading", "headline", "subject", "question")
+TITLES = ("title", "doc_title", "document_title", "passage_title", "name", "heading", "headline", "subject", "question")
 ADDRESSES = ("url", "uri", "link", "href", "address", "permalink", "source_url", "webpage")
 HEADINGS = ColumnRole("field", "Field", tuple(map(plain_heading, (*IDS, *DOCUMENTS, *TEXTS, *TITLES, *ADDRESSES))))
 """All names by which fields are found."""

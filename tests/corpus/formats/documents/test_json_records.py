@@ -24,6 +24,11 @@ def test_records_with_an_id_are_passages():
     assert row == BlockRow(1, "7", "7", "Keys", "Rotate.", metadata={"tags": ["a"]})
 
 
+@pytest.mark.parametrize("name", ["title", "doc_title", "Document title", "passage-title", "name"])
+def test_a_title_goes_by_the_names_that_exports_give_it(name):
+    assert read([{"doc_id": "d1", name: "Keys", "text": "Rotate."}])[0].title == "Keys"
+
+
 @pytest.mark.parametrize(
     "value", [{"count": 1, "few": [], "docs": [{"id": "a", "text": "x"}]}, {"a": {"text": "x"}, "b": {"text": "y"}}]
 )
