@@ -7,10 +7,12 @@ from apps.goldsets.enums import CheckLevel, LeadCheckKind, VersionState
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_policy import LeadCheck, find_lead_checks
 from apps.goldsets.selectors.training import lowest_relevant
+from apps.judging.actions.rounds import close_round
 from apps.queries.enums import PermissionScope
 from apps.queries.models import Query
 from tests.factories import AT
 from tests.goldsets.factories import Bench, draft, make_bench, permit
+from tests.goldsets.test_spreadsheets import imported, written
 
 pytestmark = pytest.mark.django_db
 
@@ -68,6 +70,21 @@ def test_confusers_are_counted_of_what_a_run_ranked_high_and_people_graded_low()
     assert "1 query has fewer than 10 strong confusers" in check.sentence
     assert f"{name_of_first(bench)} ({ranked})" in check.sentence
     assert check.place == reverse("retrieval:new-pool", args=[bench.project.slug])
+
+
+def test_imported_grades_count_what_the_runs_of_any_pool_on_the_snapshot_ranked_high():
+    bench = make_bench(queries=1, triples=0, judge=False)
+    set_checks(bench, CheckLevel.WARN, LeadCheckKind.CONFUSERS)
+    close_round(round_id=bench.round.pk, actor=bench.lead, at=AT)
+    entries = list(bench.pool.entries.select_related("version__block").order_by("pk"))
+    rows = [(name_of_first(bench), entry.version.block.outside_id, 0) for entry in entries]
+    bench.round = imported(bench, "grades.csv", written([("query_id", "doc_id", "grade"), *rows]), "Ada")
+    ranked = sum(any(rank <= 20 for _, rank in entry.found_by) for entry in entries)
+
+    (check,) = found_in(bench)
+
+    assert ranked
+    assert f"{name_of_first(bench)} ({ranked})" in check.sentence
 
 
 def test_a_stratum_with_few_queries_is_named():

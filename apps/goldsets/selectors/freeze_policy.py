@@ -74,7 +74,7 @@ def _relevant(gathered: Gathered) -> Iterator[_Found]:
 
 
 def _confusers(gathered: Gathered) -> Iterator[_Found]:
-    """Passages that a run of the pools ranked high and that people graded low."""
+    """Passages that a pooled run ranked high and that people graded low."""
     lowest, high = lowest_relevant(gathered.version.gold_set.project), _ranked_high(gathered)
     short = {}
     for query, pairs in gathered.by_query.items():
@@ -106,9 +106,11 @@ class _IsRankedHigh(Func):
 
 
 def _ranked_high(gathered: Gathered) -> defaultdict[int, set[int]]:
-    """By query the texts of the rounds' pools that a run ranked high."""
-    pools = {round_.pool_id for round_ in gathered.rounds}
-    rows = PoolEntry.objects.filter(_IsRankedHigh("found_by"), pool__in=pools).values_list("query_id", "version_id")
+    """By query the texts that a run ranked high, of every pool on the snapshot: grades that were imported have a pool
+    of their own, which no run made.
+    """
+    entries = PoolEntry.objects.filter(_IsRankedHigh("found_by"), pool__snapshot=gathered.version.snapshot_id)
+    rows = entries.values_list("query_id", "version_id")
     high: defaultdict[int, set[int]] = defaultdict(set)
     for query, version in rows.iterator(chunk_size=5_000):
         high[query].add(version)
