@@ -44,6 +44,16 @@ OTHERS = {
     "not text": bytes(range(256)) * 4,
     "not text: it is binary, or UTF-16 without its mark": ROW.decode().encode("utf-16-le"),
 }
+WIDE = {"UTF-16", "not text: it is binary, or UTF-16 without its mark"}
+"""What the command line reads all the same."""
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
+def test_the_command_line_reads_a_run_in_wide_letters(tmp_path, encoding):
+    (tmp_path / "plain").write_bytes(ROW)
+    (tmp_path / "wide").write_bytes(ROW.decode().encode(encoding))
+
+    assert list(read_run_rows(tmp_path / "wide")) == list(read_run_rows(tmp_path / "plain"))
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -52,7 +62,7 @@ def test_a_file_that_is_not_text_is_named_for_what_it_is(tmp_path, name, packed)
     data = gzip.compress(OTHERS[name]) if packed else OTHERS[name]
     (tmp_path / "run").write_bytes(data)
     readers = [
-        lambda: list(read_run_rows(tmp_path / "run")),
+        *([] if name in WIDE else [lambda: list(read_run_rows(tmp_path / "run"))]),
         lambda: list(read_lines(TableFile("run", io.BytesIO(data)))),
         lambda: list(read_csv(TableFile("run", io.BytesIO(data)), ErrorList(), required=["query"])),
     ]
