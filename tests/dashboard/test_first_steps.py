@@ -232,7 +232,7 @@ class TestSamples:
             "demo-queries.csv",
             "demo-judgements.txt",
         ]
-        assert re.findall(r"(\d[\d.]*)\xa0(?:KB|bytes)", block) == ["42.8", "8.1", "2.7"]
+        assert re.findall(r"(\d[\d.]*)\xa0(?:KB|bytes)", block) == ["50.1", "8.1", "2.7"]
 
     def test_who_has_some_is_not_offered_others(self, client):
         project = make_project()
