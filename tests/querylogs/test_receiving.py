@@ -164,3 +164,14 @@ def test_what_nobody_takes_is_deleted_and_so_is_what_a_deleted_project_had(proje
 
     received.forget(until)
     assert received.waiting_in(project) is None
+
+
+def test_what_a_crash_forgot_to_date_is_shown_and_deleted_all_the_same(project):
+    send(project, otlp_protobuf([*searched(1)]))
+    (received.folder() / f"{project.pk}.json").write_text("")
+
+    waiting = received.waiting_in(project)
+    received.forget(waiting.until)
+
+    assert waiting.size
+    assert received.waiting_in(project) is None

@@ -8,7 +8,7 @@ import fcntl
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,7 +79,7 @@ def receive(project: Project, spans: Iterable[Span], at: datetime) -> Received:
         size = path.stat().st_size if path.exists() else 0
         if size + len(content) > MOST_BYTES:
             return Received(0, len(lines), FULL)
-        if not size:
+        if not size or "since" not in told:
             told.update(since=at.isoformat(), spans=0)
         with path.open("ab") as out:
             path.chmod(0o600)
@@ -104,8 +104,14 @@ def waiting_in(project: Project) -> Waiting | None:
     if not path.exists():
         return None
     with _locked(project.pk) as told:
-        since = datetime.fromisoformat(told["since"])
-        return Waiting(told["spans"], path.stat().st_size, since + WAITS_FOR)
+        return Waiting(told.get("spans", 0), path.stat().st_size, _since(path, told) + WAITS_FOR)
+
+
+def _since(path: Path, told: dict[str, Any]) -> datetime:
+    """When the file began; where a crash lost what is told of it, when it was last written."""
+    return (
+        datetime.fromisoformat(told["since"]) if "since" in told else datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    )
 
 
 def taken(project: Project) -> Path | None:
@@ -123,9 +129,10 @@ def forget(at: datetime) -> None:
     for about in folder().glob("*.json"):
         project_id = int(about.stem)
         with _locked(project_id) as told:
-            is_old = "since" in told and datetime.fromisoformat(told["since"]) + WAITS_FOR <= at
+            path = _file(project_id)
+            is_old = ("since" in told or path.exists()) and _since(path, told) + WAITS_FOR <= at
             if is_old or project_id not in known:
-                _file(project_id).unlink(missing_ok=True)
-                _file(project_id).with_suffix(".taken").unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
+                path.with_suffix(".taken").unlink(missing_ok=True)
         if project_id not in known:
             about.unlink(missing_ok=True)
