@@ -236,7 +236,7 @@ def _introduction() -> dict[str, Any]:
 
 
 def _tool(row: Tool, one: Offered) -> dict[str, Any]:
-    hints = {"readOnlyHint": one.operation.reads, "destructiveHint": False, "openWorldHint": False}
+    hints = {"readOnlyHint": one.operation.reads, "openWorldHint": False}
     return {"name": row.name, "description": row.says, "inputSchema": one.schema, "annotations": hints}
 
 

@@ -1,4 +1,4 @@
-"""The tools as agents see them, and the tokens of the agents of a project."""
+"""The tools and texts as agents see them, with the operations of the API that they are."""
 
 from functools import cache
 from typing import Any, NamedTuple

@@ -13,7 +13,7 @@ STATELESS = "2026-07-28"
 HANDSHAKE = ("2025-11-25", "2025-06-18")
 VERSIONS = (STATELESS, *HANDSHAKE)
 UNNAMED = HANDSHAKE[-1]
-"""What is answered to a client that names no revision."""
+"""The revision that a client is taken to speak which names none."""
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
