@@ -21,8 +21,7 @@ from apps.queries.core.masking import mask
 from apps.queries.models import Query
 from apps.querylogs import actions
 from apps.querylogs.execution.drawing import located_in
-from apps.querylogs.formats.logs import Results
-from apps.querylogs.formats.spans import Passage, passages_in
+from apps.querylogs.formats.traces import Passage, Results, passages_in
 from apps.querylogs.models import OfferedQuery, QueryLog
 from apps.retrieval.models import Ranking, Run
 from tests.factories import AT, lead_of, make_project

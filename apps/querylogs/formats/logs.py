@@ -4,20 +4,12 @@ Rows are streamed; of traces, those of searches are put on disk first, in files 
 counted by line and never shown: it may hold what must not be kept.
 """
 
-import hashlib
 import json
 import re
-import secrets
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain, islice
-from tempfile import TemporaryFile
 from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from apps.common.files.anytable import open_table
 from apps.common.files.faults import ErrorList
@@ -26,32 +18,10 @@ from apps.common.files.json_tables import is_json
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import SAMPLED_ROWS, first_row_of
 from apps.queries.core.masking import NO_NAMES, Names, mask
-from apps.querylogs.core.columns import (
-    ACTION,
-    CONVERSATION,
-    MILLISECONDS,
-    PASSAGES,
-    PERSON,
-    REPEAT,
-    RERANK,
-    RESULTS,
-    ROLES,
-    SEARCH,
-    SYSTEM,
-    TEXT,
-    TIME,
-)
 from apps.querylogs.core.columns import COUNT as TIMES
-from apps.querylogs.formats.spans import (
-    RERANKER,
-    RETRIEVER,
-    Passage,
-    Span,
-    are_spans,
-    passages_in,
-    read_spans,
-    retrieval_of,
-)
+from apps.querylogs.core.columns import ROLES, TEXT
+from apps.querylogs.formats.spans import are_spans, read_spans
+from apps.querylogs.formats.traces import OF_TRACES, Results, Searches, passages_in
 
 COUNTED = re.compile(r"\s*(\d+)\s+(\S.*)\Z")
 """A line as `sort | uniq -c` writes it."""
@@ -59,79 +29,6 @@ QUERY, COUNT = "query", "count"
 MOST_SHAPES, MOST_FIELDS = 8, 2_000
 FEWEST_WITH_FIELD = 5
 """Objects that must have a field, in a file of so many that this is little."""
-
-
-class Results:
-    """Lists of passages by number. Equal texts and equal passages are kept once; the texts on disk, without a name.
-
-    What is in it is raw, and goes with it.
-    """
-
-    def __init__(self) -> None:
-        self._key = secrets.token_bytes(32)
-        self._file = TemporaryFile()  # noqa: SIM115  it is closed with this object
-        self._ends, self._texts = array("Q", [0]), dict[bytes, int]()
-        self._ids, self._numbers = dict[str, int](), dict[tuple[int, int], int]()
-        self._names = list[str]()
-        self._id_of, self._text_of = array("q"), array("q")
-        self._members, self._firsts = array("L"), array("Q", [0])
-        self.nameless = 0
-        """Passages with neither an id nor a text."""
-
-    def __len__(self) -> int:
-        """How many different passages there are."""
-        return len(self._id_of)
-
-    def add(self, passages: Sequence[Passage]) -> int:
-        """The number of a list of passages, best first; a passage counts once in it."""
-        seen = dict[int, None]()
-        for one in passages:
-            if not one.id and not one.text.strip():
-                self.nameless += 1
-                continue
-            key = (self._id(one.id), self.add_text(one.text) if one.text.strip() else -1)
-            number = self._numbers.setdefault(key, len(self._numbers))
-            if number == len(self._id_of):
-                self._id_of.append(key[0])
-                self._text_of.append(key[1])
-            seen[number] = None
-        self._members.extend(seen)
-        self._firsts.append(len(self._members))
-        return len(self._firsts) - 2
-
-    def _id(self, name: str) -> int:
-        if not name:
-            return -1
-        number = self._ids.setdefault(name, len(self._names))
-        if number == len(self._names):
-            self._names.append(name)
-        return number
-
-    def add_text(self, text: str) -> int:
-        content = _storable(text).encode()
-        digest = hashlib.blake2b(content, key=self._key, digest_size=12).digest()
-        if (number := self._texts.get(digest)) is None:
-            number = self._texts[digest] = len(self._ends) - 1
-            self._file.seek(self._ends[-1])
-            self._file.write(content)
-            self._ends.append(self._ends[-1] + len(content))
-        return number
-
-    def text(self, number: int) -> str:
-        self._file.seek(self._ends[number])
-        return self._file.read(self._ends[number + 1] - self._ends[number]).decode()
-
-    def listed(self, number: int) -> Sequence[int]:
-        """The numbers of the passages of a list."""
-        return self._members[self._firsts[number] : self._firsts[number + 1]]
-
-    def passage(self, number: int) -> Passage:
-        name, text = self._id_of[number], self._text_of[number]
-        return Passage(self._names[name] if name >= 0 else "", self.text(text) if text >= 0 else "")
-
-    def passages(self) -> Iterator[Passage]:
-        """All different passages, by number."""
-        return map(self.passage, range(len(self)))
 
 
 class LogTable(NamedTuple):
@@ -243,40 +140,10 @@ def _flat(value: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
             yield f"{path}{name}", str(inner)
 
 
-OF_TRACES = {
-    "query": TEXT,
-    "person": PERSON,
-    "conversation": CONVERSATION,
-    "time": TIME,
-    "results": RESULTS,
-    "passages": PASSAGES,
-    "system": SYSTEM,
-    "milliseconds": MILLISECONDS,
-    "trace": SEARCH,
-    "action": ACTION,
-}
-NO_QUERY, NO_LIST, FAILED = "no words of the search", "no list of passages", "ended with an error"
-WITHIN, NO_SEARCH = "within another search for the same", "reranking without a search before it"
-RERANK_FAILED, NO_TEXT = "reranking that ended with an error", "passage without id or text"
-KINDS_NOT_READ = {
-    "LLM": "language model", "GENERATION": "language model", "CHAT": "language model", "COMPLETION": "language model",
-    "TEXT_COMPLETION": "language model", "EMBEDDING": "embedding", "EMBEDDINGS": "embedding", "AGENT": "agent",
-    "INVOKE_AGENT": "agent", "TOOL": "tool", "EXECUTE_TOOL": "tool", "CHAIN": "chain", "TRACE": "trace",
-    "GUARDRAIL": "check", "EVALUATOR": "check",
-}  # fmt: skip
-OTHER = "something else"
-MOST_SYSTEMS = 8
-Codes64 = NDArray[np.uint64]
-
-
-def _storable(text: str) -> str:
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()
-
-
 def _traces(source: TableFile, names: Names) -> LogTable:
     """The searches of traces as rows. The first search for a query in a trace counts; others are events after it."""
     errors, results = ErrorList(limit=0), Results()
-    searches = _Searches(results)
+    searches = Searches(results)
     for span in read_spans(source, errors):
         searches.add(span)
     rows = searches.joined(names)
@@ -286,148 +153,3 @@ def _traces(source: TableFile, names: Names) -> LogTable:
     left_out = {reason: count for reason, count in searches.left_out.items() if count}
     how = f"{searches.spans:,} spans"
     return LogTable(how, [*OF_TRACES], sample, rows(), errors, results, int, OF_TRACES, left_out, rows)
-
-
-class _Searches:
-    """The retrievals and rerankings of traces, as columns. People and conversations are codes by a key of this object.
-
-    They often stand on another span of the trace only, which may come later: so they are joined at the end.
-    """
-
-    def __init__(self, results: Results) -> None:
-        self.results = results
-        self.spans = 0
-        self.left_out = Counter[str]()
-        self._key = secrets.token_bytes(32)
-        self._code = lru_cache(maxsize=10_000)(self._keyed)  # the spans of a trace follow each other
-        self._last = (0, 0, 0)
-        self._systems = dict[str, int]()
-        self._told_in, self._people, self._conversations = array("Q"), array("Q"), array("Q")
-        self._rows: tuple[array[Any], ...] = tuple(array(kind) for kind in "QqqqqqdQ")
-
-    def _keyed(self, value: str) -> int:
-        digest = hashlib.blake2b(value.encode("utf-8", "replace"), key=self._key, digest_size=8).digest()
-        return int.from_bytes(digest, "little") or 1
-
-    def add(self, span: Span) -> None:
-        self.spans += 1
-        trace = self._code(span.trace or f" {self.spans}")
-        person, conversation = span.person, span.conversation
-        if person or conversation:
-            told = (trace, self._code(person) if person else 0, self._code(conversation) if conversation else 0)
-            if told != self._last:
-                self._last = told
-                for column, code in zip((self._told_in, self._people, self._conversations), told, strict=True):
-                    column.append(code)
-        is_rerank = span.kind == RERANKER
-        if span.kind not in {RETRIEVER, RERANKER}:
-            self.left_out[KINDS_NOT_READ.get(span.kind, OTHER)] += 1
-        elif span.failed:
-            self.left_out[RERANK_FAILED if is_rerank else FAILED] += 1
-        else:
-            found = retrieval_of(span)
-            query = self.results.add_text(found.query) if found.query else -1
-            listed = -1 if found.passages is None else self.results.add(found.passages)
-            before = -1 if found.before is None else self.results.add(found.before)
-            system = self._systems.setdefault(span.name or "search", len(self._systems))
-            took = (span.end - span.start) / 1e6 if span.end > span.start > 0 else -1.0
-            values: tuple[Any, ...] = (trace, int(is_rerank), query, listed, before, system, took, span.start)
-            for column, value in zip(self._rows, values, strict=True):
-                column.append(value)
-
-    def joined(self, names: Names) -> Callable[[], Iterator[list[str]]]:
-        """Rows of searches, each with the events after it; what is left out is counted."""
-        trace, rerank, query, listed, before, system, took, start = (np.array(column) for column in self._rows)
-        action = np.where(rerank > 0, RERANK, "").astype("U8")
-        keep = np.ones(len(trace), bool)
-        mains = self._mains(trace, rerank, query, listed, start, action, keep)
-        extra = list[int]()
-        by_trace = dict[int, list[int]]()
-        rerank_rows = np.flatnonzero((rerank > 0) & (listed >= 0))
-        wanted = np.unique(trace[rerank_rows])
-        for row in mains[np.isin(trace[mains], wanted)].tolist():
-            by_trace.setdefault(int(trace[row]), []).append(row)
-        for row in rerank_rows.tolist():
-            found = by_trace.get(int(trace[row]), [])
-            if found:
-                same = [one for one in found if query[one] == query[row]]
-                earlier = [one for one in found if start[one] <= start[row]]
-                query[row] = query[max(same or earlier or found, key=lambda one: int(start[one]))]
-            elif before[row] >= 0 and query[row] >= 0:
-                extra.append(row)
-            else:
-                keep[row] = False
-                self.left_out[NO_SEARCH] += 1
-        silent = (rerank > 0) & (listed < 0)
-        keep[silent] = False
-        self.left_out[NO_LIST] += int(silent.sum()) + int((keep & (rerank == 0) & (listed < 0)).sum())
-        self.left_out[NO_TEXT] = self.results.nameless
-        people, conversations = self._of_traces(self._people, trace), self._of_traces(self._conversations, trace)
-        if not any(self._people):
-            people = conversations
-        shown = self._shown(names, system[keep])
-        given = set(extra)
-
-        def cells(row: int, what: str, number: int, name: str, ms: float) -> list[str]:
-            count = "" if number < 0 else str(len(self.results.listed(number)))
-            return [
-                self.results.text(int(query[row])),
-                f"{people[row]:x}" if people[row] else "",
-                f"{conversations[row]:x}" if conversations[row] else "",
-                str(start[row]) if start[row] else "",
-                count,
-                str(number) if number >= 0 else "",
-                name,
-                f"{ms:.3f}" if ms >= 0 else "",
-                f"{trace[row]:x}",
-                what,
-            ]
-
-        def rows() -> Iterator[list[str]]:
-            for row in np.flatnonzero(keep).tolist():
-                name = shown[int(system[row])]
-                if row in given:
-                    yield cells(row, "", int(before[row]), f"before {name}", -1.0)
-                yield cells(row, str(action[row]), int(listed[row]), name, float(took[row]))
-
-        return rows
-
-    def _mains(
-        self, trace: Any, rerank: Any, query: Any, listed: Any, start: Any, action: Any, keep: Any
-    ) -> NDArray[np.int64]:
-        """The rows that count as searches: of those for a query in a trace the first that lists passages."""
-        has_query = query >= 0
-        keep[(rerank == 0) & ~has_query] = False
-        self.left_out[NO_QUERY] += int(((rerank == 0) & ~has_query).sum())
-        searches = np.flatnonzero((rerank == 0) & has_query)
-        order = searches[np.lexsort((start[searches], listed[searches] < 0, query[searches], trace[searches]))]
-        is_first = np.ones(len(order), bool)
-        is_first[1:] = (trace[order[1:]] != trace[order[:-1]]) | (query[order[1:]] != query[order[:-1]])
-        others = order[~is_first]
-        action[others] = REPEAT
-        silent = others[listed[others] < 0]
-        keep[silent] = False
-        self.left_out[WITHIN] += len(silent)
-        return np.sort(order[is_first])
-
-    def _of_traces(self, values: array, trace: Codes64) -> Codes64:
-        """The value that any span of its trace has, for each row; 0 for none."""
-        codes, told = np.array(self._told_in, np.uint64), np.array(values, np.uint64)
-        codes, told = codes[told > 0], told[told > 0]
-        if not len(codes):
-            return np.zeros(len(trace), np.uint64)
-        known, first = np.unique(codes, return_index=True)
-        at = np.minimum(np.searchsorted(known, trace), len(known) - 1)
-        return np.where(known[at] == trace, told[first[at]], np.uint64(0))
-
-    def _shown(self, names: Names, system: NDArray[np.int64]) -> list[str]:
-        """The name of each system, masked; of those that few spans have "other", for the name may be a value."""
-        counts = np.bincount(system, minlength=len(self._systems))
-        least = min(FEWEST_WITH_FIELD, max(1, int(counts.sum()) // 20))
-        often = set(np.argsort(-counts, kind="stable")[:MOST_SYSTEMS].tolist())
-        return [
-            mask(" ".join(_storable(name).split())[:80], names).text
-            if number in often and counts[number] >= least
-            else "other"
-            for name, number in self._systems.items()
-        ]
