@@ -20,7 +20,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.json_lists import read_list, read_objects
 from apps.common.files.json_tables import first_object, is_json
 from apps.common.files.parquet import MAGIC, is_parquet, parquet_names, parquet_records
-from apps.common.files.tabular import BLOCK_BYTES, CAPS, TableFile, read_lines
+from apps.common.files.tabular import BLOCK_BYTES, CAPS, TableFile
 
 RETRIEVER, RERANKER = "RETRIEVER", "RERANKER"
 REQUEST_BYTES = 64_000_000
@@ -209,12 +209,17 @@ def read_spans(source: TableFile, errors: ErrorList) -> Iterator[Span]:
     """The spans in the order of the file. What cannot be read is added to `errors`."""
     source.caps = CAPS._replace(line_bytes=REQUEST_BYTES)
     start = _protobuf_start(source.head(4_096))
-    records: Iterator[Any] = _records(source, errors) if start is None else _messages(source, is_divided=start > 0)
-    for number, record in enumerate(records, start=1):
+    messages = _messages(source, is_divided=start == 4)
+    parts = map(_spans_of, _records(source, errors)) if start is None else map(spans_of_bytes, messages)
+    for number, spans in enumerate(parts, start=1):  # with `map` no request is kept while the next is read
         try:
-            yield from spans_of_bytes(record) if start is not None else (_reader(record) or _of_langfuse)(record)
+            yield from spans
         except (ValueError, TypeError, AttributeError):
             errors.add(source.error(number, "", "", "these are no spans"))
+
+
+def _spans_of(record: Attributes) -> Iterator[Span]:
+    yield from (_reader(record) or _of_langfuse)(record)
 
 
 def _records(source: TableFile, errors: ErrorList) -> Iterator[Attributes]:
@@ -234,19 +239,18 @@ def _records(source: TableFile, errors: ErrorList) -> Iterator[Attributes]:
         rows = _lines(source, errors)
     else:
         rows = read_objects(source, errors)
-    return (record for _, record in rows)
+    return map(itemgetter(1), rows)
 
 
 def _lines(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, Attributes]]:
     """An object a line. Doubled names do not matter here, and requests are long: so by the library alone."""
-    for number, line in read_lines(source):
+    number = 0
+    while line := source.read_line(number := number + 1):
         try:
-            record = json.loads(line) if line.strip() else {}
+            if not line.isspace():
+                yield number, json.loads(line)
         except (ValueError, RecursionError):
             errors.add(source.error(number, "", "", "this is not JSON"))
-            continue
-        if isinstance(record, dict):
-            yield number, record
 
 
 _KEY_AND_VALUE = itemgetter("key", "value")
@@ -299,25 +303,25 @@ def _messages(source: TableFile, *, is_divided: bool) -> Iterator[bytes]:
 
 
 def spans_of_bytes(message: bytes) -> Iterator[Span]:
-    """The spans of an ExportTraceServiceRequest in protobuf. Raises ValueError before the first of them."""
+    """The spans of an ExportTraceServiceRequest in protobuf. Raises ValueError in the place of the first of them."""
     from google.protobuf.message import DecodeError  # most files are JSON
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
     try:
         request = ExportTraceServiceRequest.FromString(message)
     except DecodeError as error:
-        raise ValueError("This is no ExportTraceServiceRequest in protobuf.") from error
-    return (_of_message(span) for res in request.resource_spans for scope in res.scope_spans for span in scope.spans)
+        raise ValueError(str(error)) from error
+    for resource in request.resource_spans:
+        for scope in resource.scope_spans:
+            yield from map(_of_message, scope.spans)
 
 
 def spans_of_body(body: bytes, *, is_json: bool) -> Iterator[Span]:
-    """The spans of an export request. Raises ValueError, with a sentence, for anything else."""
-    if not is_json:
-        return spans_of_bytes(body)
+    """The spans of an export request. Raises ValueError, with a sentence, for anything else, in place of a span."""
     try:
-        return iter(list(spans_of_request(json.loads(body))))
+        yield from spans_of_request(json.loads(body)) if is_json else spans_of_bytes(body)
     except (ValueError, RecursionError, AttributeError, TypeError) as error:
-        raise ValueError("This is no ExportTraceServiceRequest in JSON.") from error
+        raise ValueError(f"This is no ExportTraceServiceRequest in {'JSON' if is_json else 'protobuf'}.") from error
 
 
 def as_response(rejected: int, reason: str) -> bytes:
