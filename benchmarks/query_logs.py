@@ -98,7 +98,7 @@ def measured(name: str, path: Path) -> tuple[float, float, str]:
 def compare(
     text: str, unit: str, write: Callable[[Path, int], None], bare: Callable[[Path], str], karat: Callable[[Path], str]
 ) -> None:
-    """The command line of a benchmark: a file of a million units and one of a tenth, read by the reference and Karat."""
+    """The command line of a benchmark: a file of a million units, and one of a tenth, read by a reference and Karat."""
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(f"--{unit}", type=int, default=1_000_000, dest="most")
     parser.add_argument("--only", nargs=2, metavar=("KIND", "FILE"), help=argparse.SUPPRESS)

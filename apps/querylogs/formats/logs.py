@@ -1,4 +1,4 @@
-"""Search logs as rows of cells: tables, lines with or without a count, JSON such as that of OpenSearch's UBI, traces.
+"""Search logs as rows of cells: tables, lines with or without a count, JSON, logs of servers, traces.
 
 Rows are streamed; of traces, those of searches are put on disk first, in files without a name. What cannot be read is
 counted by line and never shown: it may hold what must not be kept.
@@ -20,12 +20,19 @@ from apps.corpus.core.import_plans import SAMPLED_ROWS, first_row_of
 from apps.queries.core.masking import NO_NAMES, Names, mask
 from apps.querylogs.core.columns import COUNT as TIMES
 from apps.querylogs.core.columns import ROLES, TEXT
+from apps.querylogs.formats.access_logs import NO_PARAMETERS, QUERY_NAMES, LineLog, line_log, lines_of
 from apps.querylogs.formats.spans import are_spans, read_spans
-from apps.querylogs.formats.traces import OF_TRACES, Results, Searches, passages_in
+from apps.querylogs.formats.traces import OF_TRACES, Results, Searches, passages_in, storable
 
 COUNTED = re.compile(r"\s*(\d+)\s+(\S.*)\Z")
 """A line as `sort | uniq -c` writes it."""
 QUERY, COUNT = "query", "count"
+MOST_ROWS = 5_000_000
+"""Each takes some 150 bytes of memory while the log is read."""
+TOO_LONG = (
+    f"the log has more than {MOST_ROWS:,} rows. Split it by time, such as by month, and import each part as a log of"
+    " its own: the people of a query are counted in each part"
+)
 MOST_SHAPES, MOST_FIELDS = 8, 2_000
 FEWEST_WITH_FIELD = 5
 """Objects that must have a field, in a file of so many that this is little."""
@@ -36,7 +43,7 @@ class LogTable(NamedTuple):
 
     `sample` are the first of the rows; `again` gives all of them once more, where that needs no second reading of the
     file. `results` has what systems returned, once the rows are read: `number_of` gives the list of a cell. `known`
-    says what columns are. `left_out` counts spans by the reason why they are no searches.
+    says what columns are. `left_out` counts spans and lines by the reason why they are no searches.
     """
 
     how: str
@@ -60,23 +67,36 @@ def _table(
 
 
 def open_log(source: TableFile, names: Names = NO_NAMES, *, has_headings: bool | None = None) -> LogTable:
-    """The log in a file. Raises InputError for what is no table.
+    """The log in a file. Raises InputError for what is no table; reading its rows does for more than MOST_ROWS.
 
     `names` are masked in headings too.
 
     `has_headings` is what somebody said of the first row; None: it is recognised. A first row with something that is
     masked is never one of headings. The source is at its beginning.
     """
+    log = _opened(source, names, has_headings)
+    return log._replace(rows=_no_more(source, log.rows))
+
+
+def _no_more(source: TableFile, rows: Iterator[Sequence[str]]) -> Iterator[Sequence[str]]:
+    yield from islice(rows, MOST_ROWS)
+    if next(rows, None) is not None:
+        raise source.error(None, "", "", TOO_LONG)
+
+
+def _opened(source: TableFile, names: Names, has_headings: bool | None) -> LogTable:
     if are_spans(source):
         return _traces(source, names)
+    if log := line_log(source):
+        return _server_lines(source, names, log)
     if is_json(source):
         return _json_lines(source, names)
     errors = ErrorList(limit=0)
-    table = open_table(source, errors, has_headings=has_headings is not False)
+    table = open_table(source, errors, has_headings=has_headings is not False, most=MOST_ROWS + 1)
     seen = list(islice(table.rows, SAMPLED_ROWS))
     if has_headings is None and not _are_headings(table.headings, [cells for _, cells in seen], names):
         source.rewind()
-        return open_log(source, names, has_headings=False)
+        return _opened(source, names, has_headings=False)
     sample = [cells for _, cells in seen]
     rows = chain(sample, (cells for _, cells in table.rows))
     if len(table.headings) > 1:
@@ -98,34 +118,71 @@ def _counted(cells: Sequence[str]) -> list[str]:
 
 
 def _json_lines(source: TableFile, names: Names) -> LogTable:
-    """The fields are the headings; inner ones by path, "event_attributes.object.object_id".
+    """The fields are the headings; inner ones by path, "event_attributes.object.object_id"."""
 
-    All objects are looked at for them: events may come after all queries. A field that few objects have is none, for
-    its name may be a value, such as that of a person.
+    def read(errors: ErrorList, left_out: Counter[str]) -> Iterator[Mapping[str, str]]:
+        return (dict(_flat(record, "")) for _, record in read_objects(source, errors))
+
+    return _of_records(source, names, "JSON", read, "No line of the file is a JSON object that can be read.")
+
+
+def _server_lines(source: TableFile, names: Names, log: LineLog) -> LogTable:
+    """What a server has logged of its requests. Where one parameter alone can have the words, all searches have it."""
+
+    def read(errors: ErrorList, left_out: Counter[str]) -> Iterator[Mapping[str, str]]:
+        return log.read(lines_of(source), left_out)
+
+    return _of_records(source, names, log.how, read, "No line of the file is a search that can be read.", log)
+
+
+def _of_records(
+    source: TableFile,
+    names: Names,
+    how: str,
+    read: Callable[[ErrorList, Counter[str]], Iterator[Mapping[str, str]]],
+    nothing: str,
+    log: LineLog | None = None,
+) -> LogTable:
+    """A table of records whose fields are the headings; `nothing` is said of a file without any.
+
+    All records are looked at for them: events may come after all queries. A field that few have is none, for its name
+    may be a value, such as that of a person.
     """
-    counts, samples, total = Counter[str](), dict[tuple[str, ...], list[dict[str, str]]](), 0
-    for _, record in read_objects(source, ErrorList(limit=0)):
+    counts, samples, total = Counter[str](), dict[tuple[str, ...], list[Mapping[str, str]]](), 0
+    for record in read(ErrorList(limit=0), Counter()):
         total += 1
-        flat = dict(_flat(record, ""))
-        counts.update(flat.keys())
+        counts.update(record.keys())
         if len(counts) > MOST_FIELDS:
             counts = Counter(dict(counts.most_common(MOST_FIELDS // 2)))
-        if (shape := tuple(record)) in samples or len(samples) < MOST_SHAPES:
+        shape = tuple(dict.fromkeys(name.partition(".")[0] for name in record))
+        if shape in samples or len(samples) < MOST_SHAPES:
             alike = samples.setdefault(shape, [])
             if len(alike) < SAMPLED_ROWS // MOST_SHAPES:
-                alike.append(flat)
+                alike.append(record)
     if not total:
-        raise source.error(None, "", "", "No line of the file is a JSON object that can be read.")
+        raise source.error(None, "", "", nothing)
     least = min(FEWEST_WITH_FIELD, max(1, total // 20))
     headings = [name for name, count in counts.items() if count >= least and not mask(name, names).found]
-    errors = ErrorList(limit=0)
+    known, words = dict(log.known) if log else {}, list[str]()
+    if log and log.is_by_parameter:
+        words = [name for name in headings if name.casefold() in QUERY_NAMES]
+        known |= {words[0]: TEXT} if len(words) == 1 else {}
+    errors, left_out = ErrorList(limit=0), Counter[str]()
     source.rewind()
 
     def cells(record: Mapping[str, str]) -> list[str]:
-        return [record.get(name, "") for name in headings]
+        return [storable(record.get(name, "")).decode() for name in headings]
 
-    rows = (cells(dict(_flat(record, ""))) for _, record in read_objects(source, errors))
-    return _table("JSON", headings, [cells(one) for alike in samples.values() for one in alike], rows, errors)
+    def rows() -> Iterator[list[str]]:
+        for record in read(errors, left_out):
+            if words and not any(name in record for name in words):
+                left_out[NO_PARAMETERS] += 1
+            else:
+                yield cells(record)
+
+    sample = [cells(one) for alike in samples.values() for one in alike]
+    table = _table(how, headings, sample, rows(), errors)
+    return table._replace(known={**table.known, **known}, left_out=left_out)
 
 
 def _flat(value: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:

@@ -161,9 +161,9 @@ def _span(record: Attributes, values: Attributes, told: str = "", trace: str = "
     status = record.get("status")
     inner = status if isinstance(status, dict) else {}
     codes = (inner.get("code"), inner.get("status_code"), record.get("status_code"), record.get("level"))
-    times = (_nanoseconds(_field(record, names)) for names in (_STARTS, _ENDS))
+    start, end = (_nanoseconds(_field(record, names)) for names in (_STARTS, _ENDS))
     failed = any(str(code).upper() in _FAILED for code in codes)
-    return Span(trace, name, kind, {key: _plain(value) for key, value in values.items()}, *times, failed=failed)
+    return Span(trace, name, kind, {key: _plain(value) for key, value in values.items()}, start, end, failed)
 
 
 def are_spans(source: TableFile) -> bool:

@@ -210,7 +210,7 @@ class Results:
         return number
 
     def add_text(self, text: str) -> int:
-        content = _storable(text)
+        content = storable(text)
         digest = hashlib.blake2b(content, digest_size=16).digest()
         if (number := self._texts.get(digest)) is None:
             number = self._texts[digest] = len(self._ends) - 1
@@ -236,7 +236,7 @@ class Results:
         return map(self.passage, range(len(self)))
 
 
-def _storable(text: str) -> bytes:
+def storable(text: str) -> bytes:
     return text.encode("utf-8", "replace").replace(b"\0", b" ")
 
 
@@ -404,7 +404,7 @@ class Searches:
         least = min(FEWEST_WITH_NAME, max(1, int(counts.sum()) // 20))
         often = set(np.argsort(-counts, kind="stable")[:MOST_SYSTEMS].tolist())
         return [
-            mask(" ".join(_storable(name).decode().split())[:80], names).text
+            mask(" ".join(storable(name).decode().split())[:80], names).text
             if number in often and counts[number] >= least
             else "other"
             for name, number in self._systems.items()
