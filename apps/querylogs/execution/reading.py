@@ -9,14 +9,14 @@ import secrets
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from apps.queries.core.masking import KINDS, Masked, Names, mask
-from apps.querylogs.core.columns import ACTION, COUNT, MOST_CHARACTERS, MOST_WORDS, SEARCH, TEXT, Search, reader
+from apps.querylogs.core.columns import ACTION, COUNT, SEARCH, TEXT, Search, reader
 from apps.querylogs.core.sampling import OUTCOMES, Ints
 from apps.querylogs.enums import USUAL_PEOPLE, Outcome
 from apps.querylogs.formats.logs import LogTable
@@ -180,17 +180,8 @@ class _Columns:
         self.ranked_at.append(search.time or 0)
         self.milliseconds.append(float("nan") if search.milliseconds is None else search.milliseconds)
 
-    @staticmethod
-    def codes_of(values: array) -> Codes64:
-        return np.asarray(values, np.uint64)
-
-    @staticmethod
-    def ints_of(values: array) -> Ints:
-        return np.asarray(values, np.int64)
-
-
-def is_pasted(text: str) -> bool:
-    return len(text) > MOST_CHARACTERS or text.count(" ") >= MOST_WORDS
+    codes_of = staticmethod(partial(np.asarray, dtype=np.uint64))
+    ints_of = staticmethod(partial(np.asarray, dtype=np.int64))
 
 
 def read_log(
@@ -209,7 +200,7 @@ def read_log(
                 kept.add_list(search, codes.masked(search.text)[1], table.number_of(search.passages))
         elif not search.text:
             empty += search.times
-        elif is_pasted(search.text):
+        elif search.is_pasted:
             pasted += search.times
         else:
             masked, code = codes.masked(search.text)
@@ -428,7 +419,7 @@ def wordings(table: LogTable, columns: Sequence[str], codes: Codes, wanted: Coll
     found: dict[int, Counter[Masked]] = {code: Counter() for code in wanted}
     for cells in table.rows:
         search = read(cells)
-        if not search.text or is_pasted(search.text) or search.is_event:
+        if not search.text or search.is_pasted or search.is_event:
             continue
         masked, code = codes.masked(search.text)
         spellings = found.get(code)
