@@ -16,7 +16,7 @@ from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.freezing import snapshot_alike
 from apps.corpus.execution.import_reading import ImportRefused
-from apps.corpus.forms import FilesField
+from apps.corpus.forms import FilesField, parsed
 from apps.corpus.imports.api import NEW as NEW_CORPUS
 from apps.corpus.imports.api import CorpusTargetForm
 from apps.corpus.imports.documents import CorpusImport, PreparedBlocks
@@ -47,7 +47,7 @@ from apps.judging.execution.collection_files import (
 )
 from apps.judging.execution.judgement_import import drafted
 from apps.judging.formats.judgements import parse_grade_map
-from apps.judging.imports.judgements import is_imported, parsed
+from apps.judging.imports.judgements import is_imported
 from apps.judging.imports.previews import HERE, NEW, plan_of_draft, without_unknown
 from apps.queries.formats import read_queries
 from apps.queries.models import Query

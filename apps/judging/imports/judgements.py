@@ -1,6 +1,6 @@
 """The import of judgements, for pages and the command line."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -19,7 +19,7 @@ from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import SKIP, ImportPlan, TableChoice
 from apps.corpus.core.table_plans import show_table
 from apps.corpus.execution import document_reading
-from apps.corpus.forms import TableImportForm
+from apps.corpus.forms import TableImportForm, parsed
 from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
@@ -135,16 +135,6 @@ def named_choice(options: dict[str, Any]) -> dict[str, Any]:
         person=options.get("person", ""),
     )
     return {} if choice == TableChoice() else {"table": choice.as_json()}
-
-
-def parsed(written: str, parse: Callable[[str], Any]) -> str:
-    """What was written, as it is, once it can be parsed; "" stays. Raises ValidationError."""
-    try:
-        parse(written) if written else None
-    except ValueError as fault:
-        message = str(fault)
-        raise forms.ValidationError(f"{message[:1].upper()}{message[1:]}.") from fault
-    return written
 
 
 class PreparedJudgements(NamedTuple):
