@@ -112,6 +112,12 @@ class TableColumns(NamedTuple):
     sample: Sequence[Sequence[str]]
     rivals: Sequence[str] = ()
 
+    @property
+    def words(self) -> str:
+        """For the notes of an import: "read as records, text from body, title from Name"."""
+        parts = [f"{role} from {self.roles[role]}" for role in ("text", "id", "title", "section") if self.roles[role]]
+        return f"read as records, {', '.join(parts)}"
+
 
 class UnreadFile(NamedTuple):
     """A file of the upload that stays unread. `reason` is one of few sentences, so that files can be counted by it.

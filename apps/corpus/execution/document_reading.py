@@ -309,7 +309,9 @@ class DocumentRows:
     def _take_columns(self, table: TableColumns) -> bool:
         """Keep what the columns were taken for; whether it has to be asked, which is a mistake until it is said."""
         self.tally.add_columns(table)
-        if table.rivals:
+        if not table.rivals:
+            self.tally.notes[table.words] += 1
+        else:
             columns = ", ".join([table.roles["text"], *table.rivals])
             self._errors.add(fault(table.path, None, "text", columns, WHICH_TEXT))
         return bool(table.rivals)

@@ -42,7 +42,7 @@ from apps.corpus.execution.ingest import BlockIntake, plan_blocks
 from apps.corpus.execution.jobs import CorpusState
 from apps.corpus.formats import FORMATS, IDS, read_blocks
 from apps.corpus.formats.documents.recognition import ZIP
-from apps.corpus.formats.documents.records import ROLE_WORDS, SAID
+from apps.corpus.formats.documents.records import SAID
 from apps.corpus.formats.documents.registry import KINDS
 from apps.corpus.formats.rows import BlockRow
 from apps.corpus.forms import FilesField, PastedImportForm, parsed
@@ -131,8 +131,9 @@ class CorpusImportForm(CorpusTargetForm, PastedImportForm):
 
     def clean_columns(self) -> str:
         """What the columns are, as it is stored. The page sends each heading with its role, "" for those recognised."""
-        sent = self.data.getlist("column") if "column" in self.data else [self.cleaned_data["columns"]]
-        return parsed(",".join(filter(None, sent)), partial(named_columns, roles=SAID))
+        sent = forms.SelectMultiple().value_from_datadict(self.data, self.files, "column")
+        written = ",".join(filter(None, sent)) if sent else self.cleaned_data["columns"]
+        return parsed(written, partial(named_columns, roles=SAID))
 
     def clean_also_text(self) -> str:
         """The endings of files that are read as text: those sent, with what a button adds or takes away."""
@@ -446,7 +447,6 @@ def _ask_for_text(plan: ImportPlan, options: dict[str, Any]) -> None:
     said = options.get("columns", "")
     for heading in (longest, *table["rivals"]):
         is_longest = heading == longest
-        found = {name: ROLE_WORDS[role] for role, name in table["roles"].items() if name and role != "text"}
         reading = Reading(
             fix=Fix(
                 f"text:{heading}",
@@ -457,7 +457,7 @@ def _ask_for_text(plan: ImportPlan, options: dict[str, Any]) -> None:
             rows=0,
             reason="It is the longest." if is_longest else f"It is more than a third as long as “{longest}”.",
             against=f"“{table['rivals'][0]}” is long too." if is_longest else "It is shorter.",
-            headings=["Text" if name == heading else found.get(name, "Metadata") for name in table["headings"]],
+            headings=[f"{name}, the text" if name == heading else name for name in table["headings"]],
             sample=table["sample"],
         )
         plan.extra.setdefault("readings", []).append(reading.as_json())

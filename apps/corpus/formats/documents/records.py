@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from apps.common.files.faults import ErrorList, fault
 from apps.common.files.filekinds import encoding_of, name_of
-from apps.corpus.core.documents import Document, ReadingNote, TableColumns
+from apps.corpus.core.documents import Document, TableColumns
 from apps.corpus.core.import_plans import SKIP, ColumnRole, plain_heading
 from apps.corpus.formats.documents import Found, SourceFile, Unreadable
 from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
@@ -113,16 +113,11 @@ class Roles(NamedTuple):
     text: str
     address: str
 
-    def __str__(self) -> str:
-        """In words, for the notes of an import."""
-        parts = [(what, getattr(self, what)) for what in ("text", "id", "title", "section")]
-        return ", ".join(f"{what} from {name}" for what, name in parts if name)
-
 
 def read_records(
     source: SourceFile, kind: str, names: Sequence[str], records: Iterable[Record], errors: ErrorList
 ) -> Iterator[Found]:
-    """What each field was taken for, with a note, then the passages or documents of a file.
+    """What each field was taken for, then the passages or documents of a file.
 
     `names` are its fields; where there are none, those of the first records. Where it is not sure which of them is the
     text, nothing follows.
@@ -137,7 +132,6 @@ def read_records(
     yield TableColumns(source.path, names, roles._asdict(), rows, rivals)
     if rivals:
         return
-    yield ReadingNote(f"read as records, {roles}")
     found = chain(sample, records)
     yield from _passages(source, roles, found, errors) if roles.id else _documents(source, kind, roles, found)
 
