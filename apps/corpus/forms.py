@@ -1,7 +1,7 @@
 """The forms of imports: files to upload, the options of each kind, the columns of a table."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, BinaryIO, ClassVar, cast
@@ -150,16 +150,6 @@ def name_after(filename: str) -> str:
         return "Documents"
     words = " ".join(stem.replace("_", " ").replace("-", " ").split())
     return words[:1].upper() + words[1:120]
-
-
-def parsed(written: str, parse: Callable[[str], Any]) -> str:
-    """What was written, as it is, once it can be parsed; "" stays. Raises ValidationError."""
-    try:
-        parse(written) if written else None
-    except ValueError as fault:
-        message = str(fault)
-        raise forms.ValidationError(f"{message[:1].upper()}{message[1:]}.") from fault
-    return written
 
 
 def _packed(files: list[UploadedFile]) -> UploadedFile:

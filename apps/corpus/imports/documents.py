@@ -20,6 +20,7 @@ from apps.common.files.anytable import separator_of
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile, open_source
 from apps.common.text.wording import plural
+from apps.common.web.forms import parsed
 from apps.corpus.actions import corpora
 from apps.corpus.core.documents import (
     DEFAULT,
@@ -45,7 +46,7 @@ from apps.corpus.formats.documents.recognition import ZIP
 from apps.corpus.formats.documents.records import SAID
 from apps.corpus.formats.documents.registry import KINDS
 from apps.corpus.formats.rows import BlockRow
-from apps.corpus.forms import FilesField, PastedImportForm, parsed
+from apps.corpus.forms import FilesField, PastedImportForm
 from apps.corpus.imports.api import EMPTIES, NEW, CorpusTargetForm, free_name
 from apps.corpus.models import MOST_COLUMNS, Corpus, Import, Snapshot
 from apps.corpus.rules import corpus_undo_refusal

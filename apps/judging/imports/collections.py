@@ -12,11 +12,12 @@ from apps.accounts.models import Project, User
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
+from apps.common.web.forms import parsed
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.freezing import snapshot_alike
 from apps.corpus.execution.import_reading import ImportRefused
-from apps.corpus.forms import FilesField, parsed
+from apps.corpus.forms import FilesField
 from apps.corpus.imports.api import NEW as NEW_CORPUS
 from apps.corpus.imports.api import CorpusTargetForm
 from apps.corpus.imports.documents import CorpusImport, PreparedBlocks

@@ -15,11 +15,11 @@ from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.common.text.wording import plural
-from apps.common.web.forms import offer
+from apps.common.web.forms import offer, parsed
 from apps.corpus.core.import_plans import SKIP, ImportPlan, TableChoice
 from apps.corpus.core.table_plans import show_table
 from apps.corpus.execution import document_reading
-from apps.corpus.forms import TableImportForm, parsed
+from apps.corpus.forms import TableImportForm
 from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
