@@ -145,7 +145,7 @@ def _object_in(cell: str) -> dict[str, Any]:
 def _unwrapped(values: dict[str, Any]) -> dict[str, Any]:
     """A record of Langfuse, whose input and output may be objects; it and Giskard have metadata of their own."""
     if not values.keys() >= {*WRAPPED}:
-        if GISKARD <= values.keys():
+        if values.keys() >= GISKARD:
             values.pop("metadata", None)
         return values
     given, expected = (values[name] for name in WRAPPED)
