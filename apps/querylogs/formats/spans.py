@@ -36,7 +36,7 @@ class Passage(NamedTuple):
 
 
 class Span(NamedTuple):
-    """One step of a trace. Times are nanoseconds since 1970, 0 where they are not known."""
+    """One step of a trace. Times are nanoseconds since 1970, 0 where they are not known; `id` is "" where none is."""
 
     trace: str
     name: str
@@ -45,6 +45,7 @@ class Span(NamedTuple):
     start: int = 0
     end: int = 0
     failed: bool = False
+    id: str = ""
 
     @property
     def person(self) -> str:
@@ -300,13 +301,28 @@ def read_spans(source: TableFile, errors: ErrorList) -> Iterator[Span]:
             yield from spans_of_protobuf(message, source, errors)
         return
     for record in _records(source, errors):
-        shape = _shape(record)
-        if shape == "otlp":
-            yield from spans_of_request(record)
-        elif shape == "openinference":
-            yield _of_openinference(record)
-        else:
-            yield from _of_langfuse(record)
+        yield from spans_of_record(record)
+
+
+def spans_of_record(record: Attributes) -> Iterator[Span]:
+    """The spans that an object of any form has."""
+    shape = _shape(record)
+    if shape == "otlp":
+        yield from spans_of_request(record)
+    elif shape == "openinference":
+        yield _of_openinference(record)
+    else:
+        yield from _of_langfuse(record)
+
+
+def as_record(span: Span) -> dict[str, Any]:
+    """The span as the reader of OpenInference has it; of one that is no search only what joins it to its trace."""
+    record = {"name": span.name, "context": {"trace_id": span.trace, "span_id": span.id}, "span_kind": span.kind}
+    if span.kind not in {RETRIEVER, RERANKER}:
+        about = {"user.id": span.person, "session.id": span.conversation}
+        return {**record, "attributes": {name: value for name, value in about.items() if value}}
+    times = {"start_time": span.start, "end_time": span.end, "status_code": "ERROR" if span.failed else "OK"}
+    return {**record, **times, "attributes": dict(span.values)}
 
 
 def _records(source: TableFile, errors: ErrorList) -> Iterator[Attributes]:
@@ -365,6 +381,7 @@ def spans_of_request(request: Attributes) -> Iterator[Span]:
                     _nanoseconds(_field(span, "startTimeUnixNano", "start_time_unix_nano")),
                     _nanoseconds(_field(span, "endTimeUnixNano", "end_time_unix_nano")),
                     str((span.get("status") or {}).get("code", "")) in {"2", "STATUS_CODE_ERROR"},
+                    str(_field(span, "spanId", "span_id") or ""),
                 )
 
 
@@ -448,7 +465,7 @@ def _of_message(span: Any) -> Span:
     values = {one.key: _of_any(one.value) for one in span.attributes}
     kind = _kind(span.name, values)
     times = (span.start_time_unix_nano, span.end_time_unix_nano)
-    return Span(span.trace_id.hex(), span.name, kind, values, *times, failed=span.status.code == 2)
+    return Span(span.trace_id.hex(), span.name, kind, values, *times, span.status.code == 2, span.span_id.hex())
 
 
 def _of_any(value: Any) -> Any:
@@ -481,6 +498,7 @@ def _of_openinference(record: Attributes) -> Span:
         _nanoseconds(record.get("start_time")),
         _nanoseconds(record.get("end_time")),
         str(code).upper() in {"ERROR", "STATUS_CODE_ERROR"},
+        str(record.get("context.span_id") or context.get("span_id") or ""),
     )
 
 
@@ -514,6 +532,7 @@ def _of_observation(record: Attributes, trace: str) -> Span:
         _nanoseconds(_field(record, "startTime", "start_time", "timestamp")),
         _nanoseconds(_field(record, "endTime", "end_time")),
         str(record.get("level", "")).upper() == "ERROR",
+        str(record.get("id") or ""),
     )
 
 
