@@ -119,7 +119,7 @@ RIGHTS: dict[str, Rows] = {
     },
     "querylogs": {
         **read(LEADS, "list log clicks"),
-        **form(LEADS, "names read"),
+        **form(LEADS, "names read fetch"),
         **write(LEADS, "close name-remove runs received"),
     },
     "retrieval": {
@@ -245,7 +245,7 @@ RIGHTS: dict[str, Rows] = {
     "querylogs-api": {
         **read(LEADS, "list log offered clicks"),
         **form(LEADS, "names"),
-        **write(LEADS, "decide close name-remove runs received"),
+        **write(LEADS, "decide close name-remove runs received fetch"),
     },
     "retrieval-api": {
         **read(WATCHERS, "pool reach"),

@@ -59,7 +59,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         ),
         "draw queries from a search log; read and keep them; make runs of what systems returned": (
             "querylogs:list querylogs:log querylogs:read querylogs:close querylogs:names querylogs:name-remove "
-            "querylogs:clicks querylogs:runs querylogs:received"
+            "querylogs:clicks querylogs:runs querylogs:received querylogs:fetch"
         ),
     },
     "Systems, runs and pools": {

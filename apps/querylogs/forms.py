@@ -209,7 +209,7 @@ class FetchForm(KaratForm):
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
-        server = values.get("server")
+        server = values.get("server", "")
         if server == LANGFUSE:
             for name in ("public_key", "secret"):
                 if not values.get(name):
@@ -235,7 +235,7 @@ class FetchForm(KaratForm):
         server, since, until = values["server"], values["since"], values["until"]
         wanted = Wanted(since, until, values["project_name"], **{name: values[name] for name in self.filters})
         return {
-            "origin": {"server": server, "address": values["address"], "wanted": wanted._asdict()},
+            "origin": {"server": server, "address": values["address"], "wanted": wanted.as_json()},
             "user": values["public_key"],
             "secret": values["secret"],
             "name": values["log"] or f"{SERVERS[server]}, {since[:10]} to {until[:10]}",

@@ -32,6 +32,9 @@ class Wanted(NamedTuple):
     tags: Sequence[str] = ()
     attribute: str = ""
 
+    def as_json(self) -> dict[str, Any]:
+        return {**self._asdict(), "tags": list(self.tags)}
+
     @property
     def chooses_traces(self) -> bool:
         return bool(self.name or self.user or self.environment or self.tags)

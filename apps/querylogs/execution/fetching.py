@@ -143,7 +143,7 @@ def fetch(ctx: JobContext) -> dict[str, Any] | None:
                 ctx.progress(file.spans, text=f"{file.spans:,} spans fetched")
     except RemoteError as error:
         after = f" after {file.spans:,} spans" if file.spans else ""
-        raise JobFailed(f"{SERVERS[source['server']]} could not be read{after}: {error.sentence}") from None
+        raise JobFailed(f"{SERVERS[origin['server']]} could not be read{after}: {error.sentence}") from None
     except (BadParameters, BadAddress, NoSecret) as error:
         raise JobFailed(str(error)) from None
     if not file.searches:
