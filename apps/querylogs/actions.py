@@ -238,12 +238,15 @@ def mask_words(
     return sorted(changed, key=lambda one: one.pk != offered.pk)
 
 
+_IDS = frozenset({"id", "trace", "span"})
+
+
 def _masked(value: Any, names: Names, kind: str) -> Any:
     """The value with its texts masked; the names of its fields, and ids, stay."""
     if isinstance(value, str):
         return names.mask(value, as_kind=kind)[0]
     if isinstance(value, dict):
-        return {name: inner if name == "id" else _masked(inner, names, kind) for name, inner in value.items()}
+        return {name: inner if name in _IDS else _masked(inner, names, kind) for name, inner in value.items()}
     return [_masked(inner, names, kind) for inner in value] if isinstance(value, list | tuple) else value
 
 

@@ -104,8 +104,8 @@ def source_choices(project: Project) -> list[tuple[str, str]]:
     return [("", "a new one with the name of the log"), *known]
 
 
-class FetchForm(KaratForm):
-    """Where traces are fetched from, and which of them."""
+class TraceServerForm(KaratForm):
+    """Langfuse or Phoenix, and how Karat signs in there."""
 
     server = forms.ChoiceField(label="Server", choices=list(SERVERS.items()), initial=LANGFUSE)
     address = forms.CharField(
@@ -120,9 +120,37 @@ class FetchForm(KaratForm):
     secret = forms.ChoiceField(
         label="Secret",
         required=False,
-        help_text="The secret of the project that holds Langfuse's secret key or Phoenix's API key. A lead adds secrets"
-        " in the settings.",
+        help_text="The secret of the project that holds Langfuse's secret key or Phoenix's API key.",
     )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, "secret", [("", "none"), *((one.name, one.name) for one in secrets_in(project))])
+
+    def clean_address(self) -> str:
+        address: str = self.cleaned_data["address"].strip().rstrip("/")
+        try:
+            target = parse_url(address)
+        except BadAddress as error:
+            raise forms.ValidationError(str(error)) from None
+        if "?" in target.path:
+            raise forms.ValidationError("Leave out what begins with “?”. The address of the server is enough.")
+        return address
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if values.get("server") == LANGFUSE:
+            for name in ("public_key", "secret"):
+                if not values.get(name):
+                    self.add_error(name, "Langfuse asks for a public key and a secret key.")
+            if ":" in values.get("public_key", ""):
+                self.add_error("public_key", "A public key has no colon. The secret key is another field.")
+        return values
+
+
+class FetchForm(TraceServerForm):
+    """Where traces are fetched from, and which of them."""
+
     since = forms.CharField(
         label="From", widget=MOMENT, help_text="Searches from this time on, in UTC, such as 2026-08-04T00:00."
     )
@@ -167,8 +195,7 @@ class FetchForm(KaratForm):
     of_langfuse = ("user", "environment", "tags")
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        offer(self, "secret", [("", "none"), *((one.name, one.name) for one in secrets_in(project))])
+        super().__init__(*args, project=project, **kwargs)
         offer(self, "source", source_choices(project))
 
     @property
@@ -178,16 +205,6 @@ class FetchForm(KaratForm):
     @property
     def is_filtered(self) -> bool:
         return any(field.value() or field.errors for field in self.filter_fields)
-
-    def clean_address(self) -> str:
-        address: str = self.cleaned_data["address"].strip().rstrip("/")
-        try:
-            target = parse_url(address)
-        except BadAddress as error:
-            raise forms.ValidationError(str(error)) from None
-        if "?" in target.path:
-            raise forms.ValidationError("Leave out what begins with “?”. The address of the server is enough.")
-        return address
 
     def clean_since(self) -> str:
         return self._moment("since")
@@ -210,18 +227,12 @@ class FetchForm(KaratForm):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
         server = values.get("server", "")
-        if server == LANGFUSE:
-            for name in ("public_key", "secret"):
-                if not values.get(name):
-                    self.add_error(name, "Langfuse asks for a public key and a secret key.")
-            if ":" in values.get("public_key", ""):
-                self.add_error("public_key", "A public key has no colon. The secret key is another field.")
         if server == PHOENIX and not values.get("project_name"):
             self.add_error("project_name", "Say which project of Phoenix it is, such as default.")
-        others = ("attribute", "project_name") if server == LANGFUSE else self.of_langfuse
+        others = ("attribute", "project_name") if server == LANGFUSE else ("public_key", *self.of_langfuse)
         for name in others:
             if values.get(name):
-                self.add_error(name, f"{SERVERS.get(server, 'This server')} has no such filter. Leave it empty.")
+                self.add_error(name, f"{SERVERS.get(server, 'This server')} has no such thing. Leave it empty.")
         if values.get("attribute") and not all(part.strip() for part in values["attribute"].partition(":")[::2]):
             self.add_error("attribute", "Write the attribute, a colon and its value.")
         if values.get("since", "") >= values.get("until", "9"):

@@ -51,6 +51,9 @@ class ListContent:
     def scores(self) -> Scores | None:
         return self.run_scores
 
+    def traces(self) -> None:
+        return None
+
     def slices(self) -> Iterator[SliceRow]:
         return iter(self.slice_rows)
 

@@ -77,6 +77,21 @@ def request_for(path: str, wanted: Wanted, place: Place) -> Request:
     return Request("GET", f"{path.rstrip('/')}{name}?{query}", {"Accept": "application/json"}, None)
 
 
+def score_request(path: str, score: Mapping[str, Any]) -> Request:
+    """Sends a score to Langfuse; one with the same id takes its place."""
+    return _posted(f"{path.rstrip('/')}/api/public/scores", score)
+
+
+def annotations_request(path: str, annotations: Sequence[Mapping[str, Any]]) -> Request:
+    """Sends annotations of the documents of a span to Phoenix; those of the same name take their place."""
+    return _posted(f"{path.rstrip('/')}/v1/document_annotations?sync=true", {"data": annotations})
+
+
+def _posted(path: str, value: Mapping[str, Any]) -> Request:
+    headers = {"Accept": "application/json", "Content-Type": "application/json"}
+    return Request("POST", path, headers, json.dumps(value).encode())
+
+
 Parameters = list[tuple[str, str]]
 
 

@@ -7,7 +7,8 @@ job.
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -42,7 +43,7 @@ from apps.querylogs.core.trace_servers import (
 from apps.querylogs.execution.drawing import KIND
 from apps.querylogs.formats.spans import RERANKER, RETRIEVER, as_record, spans_of_record
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote.base import RemoteError
+from apps.retrieval.core.engines.remote.base import RemoteError, Reply, Request
 from apps.retrieval.core.engines.remote.loading import asked
 from apps.retrieval.core.engines.remote.search import Pace
 from apps.retrieval.core.engines.remote.templates import split_address
@@ -125,6 +126,28 @@ def forget_ended() -> None:
         _remove(job_id)
 
 
+Ask = Callable[[Request, Collection[int]], Reply]
+"""Sends a request to a server and returns its reply of success, or with one of these statuses."""
+
+
+@contextmanager
+def asking(ctx: JobContext, server: str, address: str) -> Iterator[tuple[Ask, str]]:
+    """A way to ask the server with the key that the job names, and the path of its address. Raises JobFailed."""
+    assert ctx.project is not None
+
+    def ask(request: Request, allowed: Collection[int]) -> Reply:
+        return asked(connection.send, request, PACE, partial(wait_in, ctx), allowed=allowed)
+
+    try:
+        auth = auth_of(server, user=ctx.params["user"], secret=ctx.params["secret"])
+        with connection_at(address, auth, ctx.project, PACE, LIMITS) as connection:
+            yield ask, split_address(address)[1]
+    except RemoteError as error:
+        raise JobFailed(f"{SERVERS[server]}: {error.sentence}") from None
+    except (BadParameters, BadAddress, NoSecret) as error:
+        raise JobFailed(str(error)) from None
+
+
 @job_kind(FETCH, title="Fetch traces", follower=follow_fetch, page=("corpus:import", "import_id"))
 def fetch(ctx: JobContext) -> dict[str, Any] | None:
     """Fetch what the job's `origin` says, and make an import of it that waits to be looked at."""
@@ -132,20 +155,11 @@ def fetch(ctx: JobContext) -> dict[str, Any] | None:
     assert ctx.actor is not None  # a lead asks for it
     origin, wanted = ctx.params["origin"], Wanted(**ctx.params["origin"]["wanted"])
     file = FetchedFile(ctx.job_id, first_place(origin["server"]))
-    try:
-        auth = auth_of(origin["server"], user=ctx.params["user"], secret=ctx.params["secret"])
-        with connection_at(origin["address"], auth, ctx.project, PACE, LIMITS) as connection:
-            path = split_address(origin["address"])[1]
-            while file.place is not None:
-                request, allowed = request_for(path, wanted, file.place), allowed_at(file.place)
-                reply = asked(connection.send, request, PACE, partial(wait_in, ctx), allowed=allowed)
-                _take(file, wanted, *page_of(wanted, file.place, reply))
-                ctx.progress(file.spans, text=f"{file.spans:,} spans fetched")
-    except RemoteError as error:
-        after = f" after {file.spans:,} spans" if file.spans else ""
-        raise JobFailed(f"{SERVERS[origin['server']]} could not be read{after}: {error.sentence}") from None
-    except (BadParameters, BadAddress, NoSecret) as error:
-        raise JobFailed(str(error)) from None
+    with asking(ctx, origin["server"], origin["address"]) as (ask, path):
+        while file.place is not None:
+            reply = ask(request_for(path, wanted, file.place), allowed_at(file.place))
+            _take(file, wanted, *page_of(wanted, file.place, reply))
+            ctx.progress(file.spans, text=f"{file.spans:,} spans fetched")
     if not file.searches:
         raise JobFailed(
             f"None of {file.spans:,} spans is a search: none is a retriever or a reranker. Choose another time or"
@@ -183,4 +197,10 @@ def fetched_in(project: Project) -> list[Mapping[str, Any]]:
     """From where the search logs of a project were fetched that are there: what was discarded or undone is not."""
     gone = [ImportState.DISCARDED, ImportState.FAILED]
     items = Import.objects.filter(project=project, kind=KIND, upload__options__has_key=FETCHED, undone_at=None)
-    return [one[FETCHED] for one in items.exclude(state__in=gone).values_list("upload__options", flat=True)]
+    options = items.exclude(state__in=gone).order_by("pk").values_list("upload__options", flat=True)
+    return [one[FETCHED] for one in options]
+
+
+def last_server(project: Project) -> dict[str, str]:
+    """The server and the address from which a search log of the project was fetched last; empty where none was."""
+    return {name: fetched[-1][name] for name in ("server", "address")} if (fetched := fetched_in(project)) else {}
