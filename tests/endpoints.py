@@ -182,7 +182,7 @@ RIGHTS: dict[str, Rows] = {
         **read(MEMBERS, "list signing version items slice"),
         **read(DONE_JUDGING, "difference export"),
         **read(LEADS, "training training-found documents left-out public public-preview public-exclusions public-file"),
-        **form(LEADS, "new new-version change pick-questions public-card"),
+        **form(LEADS, "new new-version change pick-questions public-card send-grades"),
         **write(
             LEADS,
             "retire-training make-key freeze release discard draw-slice add-found public-prepare public-texts "
@@ -320,7 +320,7 @@ RIGHTS: dict[str, Rows] = {
         **write(
             LEADS,
             "drafts change freeze release discard public-ask public-decide public-sign public-release public-withdraw "
-            "draw-slice retire-training",
+            "draw-slice retire-training send-grades",
         ),
     },
     "evaluation-api": {

@@ -148,6 +148,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         "see single items of a version": "goldsets:items",
         "read what changed between versions; download a version": "goldsets:difference goldsets:export",
         "download training negatives": "reports:negatives-file",
+        "send grades back to Langfuse or Phoenix": "goldsets:send-grades",
         "put together, freeze and release versions": (
             "goldsets:new goldsets:new-version goldsets:change goldsets:freeze goldsets:release goldsets:discard "
             "goldsets:documents goldsets:left-out"

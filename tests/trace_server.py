@@ -32,6 +32,7 @@ class TraceServer:
         self.seen: list[str] = []
         self.failures: list[tuple[int, dict[str, str]]] = []
         self.scores: dict[str, dict[str, Any]] = {}
+        self.unwanted: set[str] = set()
         self.annotations: dict[tuple[str, int, str], dict[str, Any]] = {}
         self.url = ""
         self.held_at, self.go_on = 0, threading.Event()
@@ -83,11 +84,15 @@ class TraceServer:
         meta = {"page": number, "limit": self.page, "totalItems": len(rows), "totalPages": pages}
         return {"data": rows[first : first + self.page], "meta": meta}
 
-    def score(self, body: dict[str, Any]) -> tuple[int, Any]:
-        """One score, by its id."""
-        assert {"traceId", "name", "value"} <= body.keys()
-        self.scores[body["id"]] = body
-        return 200, {"id": body["id"]}
+    def score(self, body: Any) -> tuple[int, Any]:
+        """A score by its id: alone, or in a list of the newest servers."""
+        if isinstance(body, list) != (self.version > 4):
+            return 400, {"message": TOLD}
+        for one in body if isinstance(body, list) else [body]:
+            if one["name"] in self.unwanted:
+                return 207, {"accepted": 0, "rejected": 1, "errors": [{"message": TOLD}]}
+            self.scores[one["id"]] = one
+        return (202, {"message": "Accepted"}) if isinstance(body, list) else (200, {"id": body["id"]})
 
     # Phoenix
 

@@ -216,9 +216,10 @@ def test_the_file_passes_its_own_check(tmp_path):
     assert verify(tmp_path / "gold.zip").faults == []
 
 
-def test_langfuse_has_each_grade_once_however_often_it_is_sent():
+@pytest.mark.parametrize("release", [4, 5])
+def test_langfuse_has_each_grade_once_however_often_it_is_sent(release):
     version = make_traced()
-    with running_traces(asked()) as server:
+    with running_traces(asked(), version=release) as server:
         first = send(version, LANGFUSE, server.url)
         again = send(version, LANGFUSE, server.url)
 
@@ -229,6 +230,15 @@ def test_langfuse_has_each_grade_once_however_often_it_is_sent():
         "Answers all; SEC-1: unanimous, 2 judges; person 1, person 2",
         "Related; SEC-2: unanimous, 2 judges; person 1, person 2",
     }
+
+
+def test_a_score_that_langfuse_rejects_fails_the_job():
+    version = make_traced()
+    with running_traces(asked(), version=5) as server:
+        server.unwanted = {"relevance 3"}
+        job = send(version, LANGFUSE, server.url)
+
+    assert (job.state, job.error) == ("failed", "Langfuse: The server rejected a score.")
 
 
 def test_phoenix_has_each_grade_at_its_document_and_a_span_that_is_gone_stops_nothing():

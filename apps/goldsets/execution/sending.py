@@ -1,5 +1,6 @@
 """Sends the grades of a version back to the traces that its queries are from."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from apps.goldsets import rules
@@ -12,8 +13,8 @@ from apps.goldsets.selectors.content import VersionContent, part_of
 from apps.goldsets.selectors.versions import revoked_sources, traced_in
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.selectors.job_kinds import job_kind
-from apps.querylogs.core.trace_servers import LANGFUSE, annotations_request, score_request
-from apps.querylogs.execution.fetching import asking
+from apps.querylogs.core.trace_servers import LANGFUSE, annotations_request, check_accepted, score_request
+from apps.querylogs.execution.fetching import Ask, asking
 
 SEND_GRADES = "goldsets.send_grades"
 GONE = (404, 422)
@@ -40,12 +41,13 @@ def send_grades(ctx: JobContext) -> dict[str, Any]:
         traces=VersionTraces(version),
     )
     spans = list(by_span(annotations_of(part, version.manifest)))
-    server, project, sent, gone = ctx.params["server"], version.gold_set.project.slug, 0, 0
+    server, project = ctx.params["server"], version.gold_set.project.slug
+    sent, gone, in_list = 0, 0, False
     with asking(ctx, server, ctx.params["address"]) as (ask, path):
         for number, same in enumerate(spans, start=1):
             if server == LANGFUSE:
                 for one in same:
-                    ask(score_request(path, langfuse_score(one, project)), ())
+                    in_list = _send_score(ask, path, langfuse_score(one, project), in_list=in_list)
                 sent += len(same)
             elif ask(annotations_request(path, [phoenix_annotation(one) for one in same]), GONE).status in GONE:
                 gone += 1
@@ -53,3 +55,12 @@ def send_grades(ctx: JobContext) -> dict[str, Any]:
                 sent += len(same)
             ctx.progress(number, len(spans), "sending grades")
     return {"grades_sent": sent, "spans": len(spans), "spans_gone": gone}
+
+
+def _send_score(ask: Ask, path: str, score: Mapping[str, Any], *, in_list: bool) -> bool:
+    """Send a score, and return whether this server takes scores in a list only."""
+    reply = ask(score_request(path, score, in_list=in_list), () if in_list else (400,))
+    if reply.status == 400:
+        return _send_score(ask, path, score, in_list=True)
+    check_accepted(reply)
+    return in_list

@@ -77,9 +77,16 @@ def request_for(path: str, wanted: Wanted, place: Place) -> Request:
     return Request("GET", f"{path.rstrip('/')}{name}?{query}", {"Accept": "application/json"}, None)
 
 
-def score_request(path: str, score: Mapping[str, Any]) -> Request:
-    """Sends a score to Langfuse; one with the same id takes its place."""
-    return _posted(f"{path.rstrip('/')}/api/public/scores", score)
+def score_request(path: str, score: Mapping[str, Any], *, in_list: bool) -> Request:
+    """Sends a score to Langfuse; one with the same id takes its place. Servers take it alone, or newer ones in a list."""
+    return _posted(f"{path.rstrip('/')}/api/public/scores", [score] if in_list else score)
+
+
+def check_accepted(reply: Reply) -> None:
+    """Raises RemoteError where a list of scores was answered, but the score not taken."""
+    answer = parsed(reply)
+    if isinstance(answer, dict) and answer.get("rejected"):
+        raise RemoteError("The server rejected a score.")
 
 
 def annotations_request(path: str, annotations: Sequence[Mapping[str, Any]]) -> Request:
@@ -87,7 +94,7 @@ def annotations_request(path: str, annotations: Sequence[Mapping[str, Any]]) -> 
     return _posted(f"{path.rstrip('/')}/v1/document_annotations?sync=true", {"data": annotations})
 
 
-def _posted(path: str, value: Mapping[str, Any]) -> Request:
+def _posted(path: str, value: Any) -> Request:
     headers = {"Accept": "application/json", "Content-Type": "application/json"}
     return Request("POST", path, headers, json.dumps(value).encode())
 

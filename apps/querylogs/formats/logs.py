@@ -90,7 +90,7 @@ class Results:
         self._names = list[str]()
         self._id_of, self._text_of = array("q"), array("q")
         self._members, self._firsts = array("L"), array("Q", [0])
-        self._places, self._links = array("B"), array("q")
+        self._places, self._links = array("H"), array("q")
         self.nameless = 0
         """Passages with neither an id nor a text."""
 
