@@ -78,7 +78,7 @@ def request_for(path: str, wanted: Wanted, place: Place) -> Request:
 
 
 def score_request(path: str, score: Mapping[str, Any], *, in_list: bool) -> Request:
-    """Sends a score to Langfuse; one with the same id takes its place. Servers take it alone, or newer ones in a list."""
+    """Sends a score to Langfuse; one with the same id takes its place. The newest servers take it in a list only."""
     return _posted(f"{path.rstrip('/')}/api/public/scores", [score] if in_list else score)
 
 
