@@ -2,9 +2,12 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from django.db.models import F
 from django.test import Client
+from django.utils import timezone
 
 from apps.accounts.actions.secrets import save_secret
 from apps.audit.models import Event
@@ -13,6 +16,7 @@ from apps.common.web.outbound import BrokenOff
 from apps.corpus.actions.imports import confirm_import, discard_import
 from apps.corpus.models import Import
 from apps.jobs.actions.jobs import cancel_job, retry_job
+from apps.jobs.execution.performing import perform
 from apps.jobs.models import Job
 from apps.querylogs import actions
 from apps.querylogs.core.trace_servers import LANGFUSE, PHOENIX, Wanted
@@ -34,7 +38,7 @@ SERVERS = {"langfuse 4": (LANGFUSE, 4), "langfuse 3": (LANGFUSE, 3), "phoenix": 
 
 @pytest.fixture(autouse=True)
 def _own_folder(settings, tmp_path, monkeypatch):
-    settings.DATA_DIR = tmp_path
+    settings.DATA_DIR, settings.MEDIA_ROOT = tmp_path, tmp_path / "files"
     monkeypatch.setattr(fetching, "PACE", replace(fetching.PACE, tries=3, first_wait=0.01))
 
 
@@ -237,6 +241,24 @@ def test_an_attempt_goes_on_where_the_last_one_was_cut_off(either, project, monk
     assert len(paths) == len(set(paths)), "a page was asked for twice"
 
 
+def test_of_an_attempt_that_is_overtaken_at_its_end_no_file_stays(project, monkeypatch, settings):
+    """Its worker froze: another one has the job, and this one's commit fails."""
+    kept = fetching.start_import
+
+    def overtaken(**about):
+        item = kept(**about)
+        Job.objects.filter(kind=fetching.FETCH).update(attempt=F("attempt") + 1)
+        return item
+
+    monkeypatch.setattr(fetching, "start_import", overtaken)
+    with running_traces(searched()) as server:
+        job = request(project, LANGFUSE, server)
+        perform(job.pk, worker="test", clock=timezone.now, with_heartbeat=False)
+
+    assert not Import.objects.exists()
+    assert [path for path in Path(settings.MEDIA_ROOT, "uploads").rglob("*") if path.is_file()] == []
+
+
 @pytest.mark.parametrize("ends", ["failed", "cancelled"])
 def test_the_file_goes_with_a_job_that_ends_without_an_import(project, ends, django_capture_on_commit_callbacks):
     with running_traces(searched()) as server, django_capture_on_commit_callbacks(execute=True):
@@ -244,8 +266,6 @@ def test_the_file_goes_with_a_job_that_ends_without_an_import(project, ends, dja
         job = request(project, LANGFUSE, server)
         folder().mkdir()
         (folder() / f"{job.pk}.jsonl").write_text("what people asked")
-        (folder() / f"{job.pk}.json").write_text('{"place": null}')
-        (folder() / f"{job.pk}.json").unlink()
         if ends == "cancelled":
             cancel_job(job_id=job.pk, actor=lead_of(project), at=AT)
         job = fetched(job)

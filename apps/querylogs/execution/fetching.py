@@ -20,6 +20,7 @@ from django.db import transaction
 
 from apps.accounts.actions.secrets import NoSecret
 from apps.accounts.models import Project
+from apps.common.files import store
 from apps.common.web.addresses import BadAddress
 from apps.common.web.outbound import RequestLimits
 from apps.corpus.actions.imports import start_import
@@ -151,8 +152,6 @@ def asking(ctx: JobContext, server: str, address: str) -> Iterator[tuple[Ask, st
 @job_kind(FETCH, title="Fetch traces", follower=follow_fetch, page=("corpus:import", "import_id"))
 def fetch(ctx: JobContext) -> dict[str, Any] | None:
     """Fetch what the job's `origin` says, and make an import of it that waits to be looked at."""
-    assert ctx.project is not None
-    assert ctx.actor is not None  # a lead asks for it
     origin, wanted = ctx.params["origin"], Wanted(**ctx.params["origin"]["wanted"])
     file = FetchedFile(ctx.job_id, first_place(origin["server"]))
     with asking(ctx, origin["server"], origin["address"]) as (ask, path):
@@ -165,15 +164,30 @@ def fetch(ctx: JobContext) -> dict[str, Any] | None:
             f"None of {file.spans:,} spans is a search: none is a retriever or a reranker. Choose another time or"
             " filter, or see which spans count as a search under “Start from traces”."
         )
-    with ctx.finish() as result, file.path.open("rb") as stream:
-        Project.objects.select_for_update().get(pk=ctx.project.pk)
-        if reason := rules.fetch_refusal(origin, fetched_in(ctx.project)):
-            raise JobFailed(reason)
-        options = ctx.params["options"] | {FETCHED: origin}
-        upload = UploadedFile(stream, name=f"{options['name']}.jsonl", size=file.size)
-        item = start_import(project=ctx.project, kind=KIND, file=upload, options=options, actor=ctx.actor, at=ctx.at)
-        result.update(import_id=item.pk, spans=file.spans, searches=file.searches)
+    _finish(ctx, file, origin)
     return None
+
+
+def _finish(ctx: JobContext, file: FetchedFile, origin: Mapping[str, Any]) -> None:
+    """Make the import and end the job in one commit; without it the copy of the file goes too."""
+    assert ctx.project is not None
+    assert ctx.actor is not None  # a lead asks for it
+    item = None
+    try:
+        with ctx.finish() as result, file.path.open("rb") as stream:
+            Project.objects.select_for_update().get(pk=ctx.project.pk)
+            if reason := rules.fetch_refusal(origin, fetched_in(ctx.project)):
+                raise JobFailed(reason)
+            options = ctx.params["options"] | {FETCHED: origin}
+            upload = UploadedFile(stream, name=f"{options['name']}.jsonl", size=file.size)
+            item = start_import(
+                project=ctx.project, kind=KIND, file=upload, options=options, actor=ctx.actor, at=ctx.at
+            )
+            result.update(import_id=item.pk, spans=file.spans, searches=file.searches)
+    except BaseException:
+        if item is not None:
+            store.remove(item.upload.path)
+        raise
 
 
 def _take(file: FetchedFile, wanted: Wanted, records: Sequence[Mapping[str, Any]], following: Place | None) -> None:
