@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.db.models import F
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.actions.secrets import save_secret
@@ -312,6 +313,49 @@ def test_a_phoenix_that_takes_no_notice_of_a_filter_is_refused(project):
         job = fetched(request(project, PHOENIX, server, attribute="metadata.tenant:acme"))
 
     assert "This Phoenix does not filter by attributes" in job.error
+
+
+def over_the_api(project, **body):
+    client = Client()
+    client.force_login(lead_of(project))
+    about = {"server": LANGFUSE, "public_key": PUBLIC, "secret": LANGFUSE, "since": SINCE, "until": UNTIL}
+    address = reverse("querylogs-api:fetch", args=[project.slug])
+    return client.post(address, about | body, content_type="application/json")
+
+
+def test_the_api_fetches_too(project):
+    with running_traces(searched()) as server:
+        answer = over_the_api(project, address=server.url, since="2026-08-04T02:00+02:00", tags="")
+        job = fetched(Job.objects.get(pk=answer.json()["job"]))
+        again = over_the_api(project, address=f"{server.url}/")
+
+    assert answer.status_code == 202
+    assert import_of(job).options["name"] == "Langfuse, 2026-08-04 to 2026-08-05"
+    assert (again.status_code, again.json()["code"]) == (409, "fetched_already")
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "words"),
+    [
+        ({"since": "yesterday"}, "since", "“yesterday” is no time"),
+        ({"until": SINCE}, "until", "not after the beginning"),
+        ({"secret": ""}, "secret", "a public key and a secret key"),
+        ({"public_key": "pk:sk"}, "public_key", "no colon"),
+        ({"address": "ftp://there"}, "address", "neither https:// nor http://"),
+        ({"address": "https://me:word@there"}, "address", "name or password"),
+        ({"address": "https://there/?key=word"}, "address", "Leave out what begins"),
+        ({"attribute": "a:b"}, "attribute", "Langfuse has no such thing"),
+        ({"server": PHOENIX, "public_key": ""}, "project_name", "which project of Phoenix"),
+        ({"server": PHOENIX, "project_name": "p", "attribute": "a"}, "attribute", "a colon and its value"),
+        ({"server": PHOENIX, "project_name": "p", "tags": "a, b"}, "tags", "Phoenix has no such thing"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said_at_its_field(project, body, field, words):
+    answer = over_the_api(project, **{"address": "https://cloud.langfuse.com"} | body)
+
+    assert answer.status_code == 400
+    assert words in str(answer.json()["errors"][field])
+    assert not Job.objects.filter(kind=fetching.FETCH).exists()
 
 
 def test_an_address_inside_the_network_is_not_asked(project, settings):
