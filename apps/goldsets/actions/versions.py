@@ -19,11 +19,10 @@ from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
 from apps.goldsets import rules
 from apps.goldsets.core.signing import new_key, public_key_of
-from apps.goldsets.enums import GroupBy, Split, SplitBy, VersionState, VersionStep
+from apps.goldsets.enums import SEND_GRADES, GroupBy, Split, SplitBy, VersionState, VersionStep
 from apps.goldsets.execution import public_jobs
 from apps.goldsets.execution.exporting import place_of
 from apps.goldsets.execution.freezing import copy_items, items_digest, manifest_digest, manifest_of
-from apps.goldsets.execution.sending import SEND_GRADES
 from apps.goldsets.models import GoldSet, SigningKey, Version
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers

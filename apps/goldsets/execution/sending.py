@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.goldsets import rules
-from apps.goldsets.enums import Split
+from apps.goldsets.enums import SEND_GRADES, Split
 from apps.goldsets.execution.exporting import FORGED, fault_of
 from apps.goldsets.execution.traces import VersionTraces
 from apps.goldsets.formats.trace_annotations import annotations_of, by_span, langfuse_score, phoenix_annotation
@@ -16,7 +16,6 @@ from apps.jobs.selectors.job_kinds import job_kind
 from apps.querylogs.core.trace_servers import LANGFUSE, annotations_request, check_accepted, score_request
 from apps.querylogs.execution.fetching import Ask, asking
 
-SEND_GRADES = "goldsets.send_grades"
 GONE = (404, 422)
 """What Phoenix says of a span, or of a place in its list, that it does not have (any more)."""
 
