@@ -10,21 +10,15 @@ reference is one pass of Python's json module that keeps nothing. Each runs in a
 processor, the peak is that of the process. Of a tenth of the spans too: what grows with them shows.
 """
 
-import argparse
 import json
-import os
 import random
-import resource
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import django
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from benchmarks.query_logs import compare, set_up
 
 SEED, PASSAGES, QUERIES, OF_A_TRACE, AT_ONCE = 1, 20_000, 4_000, 10, 50
 WORDS = [f"word{number}" for number in range(30_000)]
@@ -91,8 +85,7 @@ def read_json(path: Path) -> str:
 
 def draw_queries(path: Path) -> str:
     """The preview and the draw of the import, without the database."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
-    django.setup()
+    set_up()
     from apps.common.database.bulk import chunks
     from apps.common.files.tabular import open_source
     from apps.metrics.by_text.index import IndexedBlock, index_of
@@ -125,38 +118,5 @@ def draw_queries(path: Path) -> str:
     return f"{len(sample.places)} queries, {len(reading.rankings.lists):,} lists, {share:.1%} of the passages located"
 
 
-def measured(name: str, path: Path) -> tuple[float, float, str]:
-    """Seconds, peak in MiB, and what it found."""
-    began = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, __file__, "--only", name, str(path)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
-    peak, found = done.stdout.split("\t")
-    return seconds, float(peak), found.strip()
-
-
-KINDS_OF_READING = {"json": read_json, "karat": draw_queries}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--spans", type=int, default=1_000_000)
-    parser.add_argument("--only", nargs=2, metavar=("KIND", "FILE"), help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.only:
-        found = KINDS_OF_READING[args.only[0]](Path(args.only[1]))
-        print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}\t{found}")
-        return
-    print("| spans | | seconds | times json's | peak, MiB | |\n| --- | --- | --- | --- | --- | --- |")
-    with tempfile.TemporaryDirectory() as folder:
-        for spans in (args.spans // 10, args.spans):
-            path = Path(folder) / "spans.jsonl"
-            write_spans(path, spans)
-            (bare, peak, found), drawn = measured("json", path), measured("karat", path)
-            print(f"| {spans:,} | json | {bare:.1f} | 1 | {peak:.0f} | {found} |")
-            print(f"| {spans:,} | Karat | {drawn[0]:.1f} | {drawn[0] / bare:.0f} | {drawn[1]:.0f} | {drawn[2]} |")
-
-
 if __name__ == "__main__":
-    main()
+    compare(__doc__, "spans", write_spans, read_json, draw_queries)

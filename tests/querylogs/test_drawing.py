@@ -86,7 +86,9 @@ def test_empty_searches_pasted_texts_and_robots_are_left_out_and_counted():
 
     found = log_of(as_csv(rows))
 
-    assert found["left_out"] == {"empty": 1, "pasted": 1, "by_robots": 531, "robots": 1, "unread": 0, "total": 533}
+    assert found["left_out"] == {
+        "empty": 1, "pasted": 1, "by_robots": 531, "robots": 1, "beginnings": 0, "unread": 0, "total": 533,
+    }  # fmt: skip
     assert found["queries"] == 1
 
 

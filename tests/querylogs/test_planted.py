@@ -5,19 +5,36 @@ import random
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import quote_plus
 
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.test import Client
+from django.utils import timezone
 
+from apps.accounts.actions.tokens import create_token
+from apps.accounts.enums import Scope
+from apps.accounts.models import Project
 from apps.corpus.actions import imports
 from apps.corpus.models import Import, SnapshotBlock
 from apps.jobs.actions.jobs import cancel_job
 from apps.queries.core.masking import is_luhn
+from apps.querylogs import actions
 from apps.querylogs.actions import decide, request_runs
 from apps.querylogs.models import OfferedQuery, QueryLog
 from tests.factories import AT, lead_of, make_project
-from tests.querylogs.factories import START, VERBS, Searched, as_csv, otlp_lines, searches, upload
+from tests.querylogs.factories import (
+    START,
+    VERBS,
+    Searched,
+    as_csv,
+    otlp_json,
+    otlp_lines,
+    otlp_protobuf,
+    searches,
+    upload,
+)
 from tests.running_jobs import run_jobs
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -65,20 +82,45 @@ def rows_with(values: list[str]) -> list[list[str]]:
     return rows
 
 
-def traces_with(values: list[str]) -> bytes:
+def traced(values: list[str], first: int = 0) -> list[Searched]:
     """Each value in a query, in a passage and in what was asked before; people and conversations are raw too.
 
     Some queries and passages are those of enough people, so that something is kept.
     """
     found = []
-    for n, value in enumerate(values):
+    for n, value in enumerate(values, start=first):
         about = {"person": f"planteduser{n}", "conversation": f"plantedtalk{n}", "trace": f"{n:032x}"}
         found.append(Searched(f"why was {value} refused", [("", f"Refused on the day: {value}.")], **about))
         common = [("", f"Call us about it: {value}, or write.")] if n < 300 else []
         later = START + timedelta(minutes=1)
         asked = VERBS[n % 8] + " the key"
         found.append(Searched(asked, common, **about | {"trace": f"{n:031x}f"}, at=later))
-    return otlp_lines(found)
+    return found
+
+
+def requests_with(values: list[str]) -> bytes:
+    """Each value in the address of a request, encoded; the addresses and browsers of people are raw too."""
+    lines = []
+    for n, value in enumerate(values):
+        who, at = f"198.51.100.{n % 250}", f"04/Aug/2026:{n // 60 % 24:02}:{n % 60:02}:00 +0000"
+        for words in (f"why was {value} refused", f"{VERBS[n % 8]} the key"):
+            target = f"/search?page=1&q={quote_plus(words)}&planteduser{n}={quote_plus(value)}"
+            lines.append(f'{who} - - [{at}] "GET {target} HTTP/1.1" 200 7 "-" "planteduser{n}"')
+    return "\n".join(lines).encode()
+
+
+def taken_from(project: Project, values: list[str], settings) -> Import:
+    """The import of traces that a system has sent, half of them as JSON."""
+    settings.RECEIVE_TRACES = True
+    about = {"name": "Exporter", "at": timezone.now(), "lasts": timedelta(days=1)}
+    _, secret = create_token(project=project, user=lead_of(project), scopes=[Scope.TRACES_WRITE], **about)
+    for at in range(0, len(values), 100):
+        body, kind = traced(values[at : at + 100], at), "application/json" if at % 200 else "application/x-protobuf"
+        content = otlp_json(body) if at % 200 else otlp_protobuf(body)
+        headers = {"HTTP_AUTHORIZATION": f"Bearer {secret}"}
+        assert Client().post("/v1/traces", content, content_type=kind, **headers).status_code == 200
+    assert left_of(["plantedtalk"])
+    return actions.take_received(project=project, actor=lead_of(project), at=AT)
 
 
 def bytes_kept() -> Iterator[tuple[str, bytes]]:
@@ -100,12 +142,20 @@ def left_of(values: list[str]) -> list[tuple[str, str]]:
     return [(part, where) for part in parts for where, content in kept if part.replace(" ", "").encode() in content]
 
 
-@pytest.mark.parametrize("form", ["table", "traces"])
+@pytest.mark.parametrize("form", ["table", "traces", "received", "requests"])
 @pytest.mark.parametrize("end", ["drawn and read", "discarded", "refused and discarded", "cancelled"])
-def test_of_two_thousand_planted_identifiers_none_is_kept(end, form):
+def test_of_two_thousand_planted_identifiers_none_is_kept(end, form, settings):
     project, values = make_project(), planted(2_000)
-    content = as_csv(rows_with(values)) if form == "table" else traces_with(values)
-    item = upload(project, content, name=f"log.{form}", people=1 if end.startswith("refused") else 5)
+    if form == "received":
+        item = taken_from(project, values, settings)
+        Import.objects.filter(pk=item.pk).update(options=item.options | {"people": 1 if end.startswith("ref") else 5})
+    else:
+        content = {
+            "table": lambda: as_csv(rows_with(values)),
+            "traces": lambda: otlp_lines(traced(values)),
+            "requests": lambda: requests_with(values),
+        }[form]()
+        item = upload(project, content, name=f"log.{form}", people=1 if end.startswith("refused") else 5)
     run_jobs()
     item.refresh_from_db()
     assert item.plan["log"]["masked_searches"] == len(values)
@@ -121,7 +171,7 @@ def test_of_two_thousand_planted_identifiers_none_is_kept(end, form):
         imports.discard_import(import_id=item.pk, actor=lead_of(project), at=AT)
     for offered in OfferedQuery.objects.order_by("position")[:10]:
         decide(offered=offered, step="keep", actor=lead_of(project), at=AT)
-    if form == "traces" and end.startswith("drawn"):
+    if form in {"traces", "received"} and end.startswith("drawn"):
         request_runs(log_id=QueryLog.objects.get().pk, snapshot=None, actor=lead_of(project), at=AT)
         run_jobs()
         assert SnapshotBlock.objects.exists()

@@ -21,8 +21,7 @@ from apps.queries.core.masking import mask
 from apps.queries.models import Query
 from apps.querylogs import actions
 from apps.querylogs.execution.drawing import located_in
-from apps.querylogs.formats.logs import Results
-from apps.querylogs.formats.spans import Passage, passages_in
+from apps.querylogs.formats.traces import Passage, Results, passages_in
 from apps.querylogs.models import OfferedQuery, QueryLog
 from apps.retrieval.models import Ranking, Run
 from tests.factories import AT, lead_of, make_project
@@ -313,7 +312,16 @@ def test_runs_need_a_kept_query():
         actions.request_runs(log_id=log.pk, snapshot=None, actor=lead_of(project), at=AT)
 
 
-@pytest.mark.parametrize("content", [b"\x0a\x05\x0a\x03abc", b'{"resourceSpans": []}', b"\x00\x00\x00\x09\x0a\x05\x0a"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x0a\x05\x0a\x03abc",
+        b'{"resourceSpans": []}',
+        b"\x00\x00\x00\x09\x0a\x05\x0a",
+        b'{"resourceSpans": [{"scopeSpans": 7}]}',
+        b'{"resourceSpans": [{"scopeSpans": [{"spans": ["abc"]}]}]}\n7\n"abc"\n[1]\n',
+    ],
+)
 def test_a_file_without_spans_says_so_and_shows_nothing_of_it(content):
     item = upload(make_project(), content, name="otlp.pb")
 

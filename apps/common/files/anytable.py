@@ -66,7 +66,9 @@ class Table(NamedTuple):
     is_named: bool = False
 
 
-def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "", has_headings: bool = True) -> Table:
+def open_table(
+    source: TableFile, errors: ErrorList, *, sheet: str = "", has_headings: bool = True, most: int = MOST_ROWS
+) -> Table:
     """The table in a file. Raises InputError for what is no table; a row that does not fit is added to `errors`.
 
     The headings are the first row with as many filled cells as any of the first ten; rows above it are skipped. A
@@ -94,7 +96,7 @@ def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "", has_hea
     headings, rest = _headings(source, first, below), chain(below, rest)
     if has_headings:
         rest = _once(source, first[1], rest, errors)
-    fitted = _of_length(source, headings, _fitted(source, headings, rest, errors), errors)
+    fitted = _of_length(source, headings, _fitted(source, headings, rest, errors, most), errors)
     return Table(how, headings, fitted, names, name, first[0], notes=notes, is_named=how == PARQUET)
 
 
@@ -263,15 +265,15 @@ def letters_of(place: int) -> str:
     return name
 
 
-def _fitted(source: TableFile, headings: list[str], rows: Iterator[Row], errors: ErrorList) -> Iterator[Row]:
+def _fitted(source: TableFile, headings: list[str], rows: Iterator[Row], errors: ErrorList, most: int) -> Iterator[Row]:
     """The rows that are not empty, with a cell for each heading."""
     width, done = len(headings), 0
     for number, cells in rows:
         if not any(map(str.strip, cells)):
             continue
         done += 1
-        if done > MOST_ROWS:
-            raise source.error(number, "", "", f"the table has more than {MOST_ROWS:,} rows; split it")
+        if done > most:
+            raise source.error(number, "", "", f"the table has more than {most:,} rows; split it")
         if beyond := next((cell for cell in cells[width:] if cell.strip()), ""):
             message = f"the row has {len(cells)} cells, there are {width} headings"
             errors.add(source.error(number, "", beyond, message))

@@ -190,6 +190,10 @@ class Search(NamedTuple):
     milliseconds: float | None = None
 
     @property
+    def is_pasted(self) -> bool:
+        return len(self.text) > MOST_CHARACTERS or self.text.count(" ") >= MOST_WORDS
+
+    @property
     def is_click(self) -> bool:
         return "click" in self.action
 

@@ -60,7 +60,8 @@ from apps.querylogs.execution.reading import (
     read_log,
     wordings,
 )
-from apps.querylogs.formats.logs import NO_TEXT, LogTable, Results, open_log
+from apps.querylogs.formats.logs import LogTable, open_log
+from apps.querylogs.formats.traces import NO_TEXT, Results
 from apps.querylogs.models import MaskedName, OfferedQuery
 from apps.retrieval.execution.passage_location import open_texts
 

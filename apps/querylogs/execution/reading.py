@@ -9,14 +9,14 @@ import secrets
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from apps.queries.core.masking import KINDS, Masked, Names, mask
-from apps.querylogs.core.columns import ACTION, COUNT, MOST_CHARACTERS, MOST_WORDS, SEARCH, TEXT, Search, reader
+from apps.querylogs.core.columns import ACTION, COUNT, SEARCH, TEXT, Search, reader
 from apps.querylogs.core.sampling import OUTCOMES, Ints
 from apps.querylogs.enums import USUAL_PEOPLE, Outcome
 from apps.querylogs.formats.logs import LogTable
@@ -26,6 +26,8 @@ REMEMBERED = 100_000
 ROBOT_SEARCHES, ROBOT_SHARE, ROBOT_TIMES = 500, 0.01, 10
 """Who searched at least so often, for this share of all searches, and so many times as the median, is a robot."""
 AGAIN_SECONDS = 120
+TYPED_SECONDS = 5
+"""A search that another of the same person begins with, no longer before it, is what a search box asks on each key."""
 TRIED_ROWS, TRIED_EXAMPLES = 5_000, 400
 SHOWN_ROWS, SHOWN_EXAMPLES = 4, 2
 MOST_SPELLINGS = 50
@@ -54,17 +56,20 @@ class Codes:
 
 
 class LeftOut(NamedTuple):
-    """Searches that are not counted: without words, of pasted texts, by robots; and rows that could not be read."""
+    """Searches that are not counted: without words, of pasted texts, by robots, and beginnings of what the same person
+    typed next; and rows that could not be read.
+    """
 
     empty: int
     pasted: int
     by_robots: int
     robots: int
+    beginnings: int
     unread: int
 
     @property
     def total(self) -> int:
-        return self.empty + self.pasted + self.by_robots
+        return self.empty + self.pasted + self.by_robots + self.beginnings
 
 
 class Groups(NamedTuple):
@@ -133,9 +138,10 @@ class _Columns:
 
     def __init__(self) -> None:
         self.codes, self.people, self.searches = array("Q"), array("Q"), array("Q")
-        self.times, self.results, self.counts, self.clicks = array("q"), array("q"), array("q"), array("q")
+        self.times, self.results, self.counts, self.clicks = array("q"), array("i"), array("i"), array("i")
         self.clicked_in, self.clicked_by, self.documents = array("Q"), array("Q"), array("Q")
-        self.conversations = array("Q")
+        self.conversations, self.beginnings = array("Q"), array("Q")
+        self._typed = dict[int, tuple[int, str, int]]()
         self.ranked, self.systems, self.lists = array("Q"), array("q"), array("q")
         self.ranked_at, self.milliseconds = array("q"), array("d")
         self.names = dict[str, int]()
@@ -150,6 +156,16 @@ class _Columns:
         self.clicks.append(search.clicks or len(search.objects))
         self.conversations.append(codes.of(search.conversation) if search.conversation else 0)
         self.add_clicks(search, self.searches[-1], self.people[-1], codes)
+        if self.people[-1] and search.time:
+            self._see_typing(self.people[-1], search.time, search.text.casefold())
+
+    def _see_typing(self, person: int, time: int, text: str) -> None:
+        before, begun, place = self._typed.get(person, (0, "", 0))
+        if 0 <= time - before <= TYPED_SECONDS and len(begun) < len(text) and text.startswith(begun):
+            self.beginnings.append(place)
+        if len(self._typed) > REMEMBERED:
+            self._typed.clear()
+        self._typed[person] = (time, text, len(self.codes) - 1)
 
     def add_clicks(self, search: Search, within: int, person: int, codes: Codes) -> None:
         for document in search.objects:
@@ -164,17 +180,8 @@ class _Columns:
         self.ranked_at.append(search.time or 0)
         self.milliseconds.append(float("nan") if search.milliseconds is None else search.milliseconds)
 
-    @staticmethod
-    def codes_of(values: array) -> Codes64:
-        return np.array(values, np.uint64)
-
-    @staticmethod
-    def ints_of(values: array) -> Ints:
-        return np.array(values, np.int64)
-
-
-def is_pasted(text: str) -> bool:
-    return len(text) > MOST_CHARACTERS or text.count(" ") >= MOST_WORDS
+    codes_of = staticmethod(partial(np.asarray, dtype=np.uint64))
+    ints_of = staticmethod(partial(np.asarray, dtype=np.int64))
 
 
 def read_log(
@@ -193,7 +200,7 @@ def read_log(
                 kept.add_list(search, codes.masked(search.text)[1], table.number_of(search.passages))
         elif not search.text:
             empty += search.times
-        elif is_pasted(search.text):
+        elif search.is_pasted:
             pasted += search.times
         else:
             masked, code = codes.masked(search.text)
@@ -212,9 +219,13 @@ def read_log(
             progress(rows)
     counts, people = kept.ints_of(kept.counts), kept.codes_of(kept.people)
     robots = _robots(people, counts)
-    is_robot = np.isin(people, robots)
-    out = LeftOut(empty, pasted, int(counts[is_robot].sum()), len(robots), table.errors.total)
-    groups, clicked = _grouped(kept, ~is_robot)
+    is_robot, is_beginning = np.isin(people, robots), np.zeros(len(people), bool)
+    is_beginning[kept.ints_of(kept.beginnings)] = True
+    is_beginning &= ~is_robot
+    by_robots, beginnings = int(counts[is_robot].sum()), int(counts[is_beginning].sum())
+    out = LeftOut(empty, pasted, by_robots, len(robots), beginnings, table.errors.total)
+    is_in = ~(is_robot | is_beginning)
+    groups, clicked = _grouped(kept, is_in)
     index = _Index(groups.codes)
     shown = set(groups.codes[groups.people >= USUAL_PEOPLE].tolist())
     return Reading(
@@ -231,7 +242,7 @@ def read_log(
             for kind, found in examples.items()
         },
         rankings=_rankings(kept, index, codes),
-        conversations=_conversations(kept, ~is_robot, index),
+        conversations=_conversations(kept, is_in, index),
     )
 
 
@@ -408,7 +419,7 @@ def wordings(table: LogTable, columns: Sequence[str], codes: Codes, wanted: Coll
     found: dict[int, Counter[Masked]] = {code: Counter() for code in wanted}
     for cells in table.rows:
         search = read(cells)
-        if not search.text or is_pasted(search.text) or search.is_event:
+        if not search.text or search.is_pasted or search.is_event:
             continue
         masked, code = codes.masked(search.text)
         spellings = found.get(code)

@@ -1,4 +1,4 @@
-"""Spans of traces in the forms in which they are exported, and what each tells of a search.
+"""Spans of traces in the forms in which they are exported.
 
 OpenTelemetry as JSON and protobuf, OpenInference as Phoenix exports it, Langfuse's traces and observations. The names
 of OpenTelemetry's GenAI conventions, of OpenInference and of Langfuse count in all of them; a value may be JSON.
@@ -7,9 +7,11 @@ of OpenTelemetry's GenAI conventions, of OpenInference and of Langfuse count in 
 import json
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
@@ -18,21 +20,14 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.json_lists import read_list, read_objects
 from apps.common.files.json_tables import first_object, is_json
 from apps.common.files.parquet import MAGIC, is_parquet, parquet_names, parquet_records
-from apps.common.files.tabular import BLOCK_BYTES, CAPS, TableFile, read_lines
+from apps.common.files.tabular import BLOCK_BYTES, CAPS, TableFile
 
 RETRIEVER, RERANKER = "RETRIEVER", "RERANKER"
-MOST_PASSAGES, MOST_LETTERS, MOST_DEPTH = 100, 100_000, 6
 REQUEST_BYTES = 64_000_000
 """The most of one export request, which is read at once."""
+PEOPLE = ("user.id", "enduser.id", "langfuse.user.id", "user_id", "userId")
+CONVERSATIONS = ("gen_ai.conversation.id", "session.id", "langfuse.session.id", "session_id", "sessionId")
 Attributes = Mapping[str, Any]
-
-
-class Passage(NamedTuple):
-    """One result of a search. `id` or `text` is "" where it was not sent; `score` is None where there is none."""
-
-    id: str
-    text: str
-    score: float | None = None
 
 
 class Span(NamedTuple):
@@ -49,86 +44,46 @@ class Span(NamedTuple):
 
     @property
     def person(self) -> str:
-        return _first_text(self.values, ("user.id", "enduser.id", "langfuse.user.id", "user_id", "userId"))
+        return _first_text(self.values, PEOPLE)
 
     @property
     def conversation(self) -> str:
-        names = ("gen_ai.conversation.id", "session.id", "langfuse.session.id", "session_id", "sessionId")
-        return _first_text(self.values, names)
+        return _first_text(self.values, CONVERSATIONS)
 
 
-class Retrieval(NamedTuple):
-    """What a retriever or a reranker was asked and returned, best first; None where no list of passages was sent.
-
-    `before` is what a reranker was given, where its span says so.
-    """
-
-    query: str
-    passages: Sequence[Passage] | None
-    before: Sequence[Passage] | None = None
-
-
-def retrieval_of(span: Span) -> Retrieval:
-    """What the span of a retriever or a reranker tells."""
-    tree = _tree(span.values)
-    if span.kind == RERANKER:
-        passages = _first_list(tree, ("reranker.output_documents", "gen_ai.rerank.documents", *OUTPUTS))
-        query = _first_words(tree, ("reranker.query", *QUERIES))
-        return Retrieval(query, passages, _first_list(tree, ("reranker.input_documents",)))
-    passages = _first_list(tree, ("retrieval.documents", "gen_ai.retrieval.documents"))
-    told = _first_list(tree, OUTPUTS)
-    if passages is None:
-        passages = told
-    elif told and len(told) == len(passages) and not any(one.id for one in passages):
-        passages = [one._replace(id=other.id) for one, other in zip(passages, told, strict=True)]
-    return Retrieval(_first_words(tree, QUERIES), passages)
-
-
-QUERIES = (
-    "gen_ai.retrieval.query.text", "gen_ai.retrieval.query", "retrieval.query", "input.value",
-    "langfuse.observation.input", "gen_ai.input.messages", "input",
-)  # fmt: skip
-OUTPUTS = ("output.value", "langfuse.observation.output", "output")
-_WORDS = (
-    "query_str", "query", "question", "search_query", "input", "text", "q", "prompt", "content", "query_bundle",
-    "value", "messages", "parts",
-)  # fmt: skip
-_LISTS = (
-    "documents", "results", "hits", "matches", "nodes", "source_nodes", "chunks", "passages", "contexts", "points",
-    "output", "data", "value",
-)  # fmt: skip
-_WITHIN = ("document", "node", "payload", "_source", "chunk", "passage")
-_PLAIN = frozenset({"id", "content", "score"})
-_IDS = ("id", "doc_id", "document_id", "chunk_id", "id_", "_id", "node_id", "key")
-_TEXTS = ("content", "page_content", "text", "body", "chunk_text", "passage_text")
-_SCORES = ("score", "relevance_score", "similarity", "_score")
-
-
-def _tree(values: Attributes) -> dict[str, Any]:
+def tree_of(values: Attributes) -> dict[str, Any]:
     """The attributes as nested objects: "a.b" and {"a": {"b": …}} are the same."""
     tree: dict[str, Any] = {}
     for path, value in values.items():
-        *outer, last = path.split(".")
+        outer, last = _steps(path)
         node = tree
         for name in outer:
-            inner = node.get(name)
-            if type(inner) is not dict:
+            if type(inner := node.get(name)) is not dict:
                 inner = node[name] = {}
             node = inner
         if isinstance(value, dict):
             earlier = node.get(last)
-            value = {**(earlier if isinstance(earlier, dict) else {}), **_tree(value)}
+            value = {**(earlier if isinstance(earlier, dict) else {}), **tree_of(value)}
         node[last] = value
     return tree
 
 
-def _at(tree: Any, path: str) -> Any:
-    for name in path.split("."):
-        tree = tree.get(name) if isinstance(tree, dict) else None
+@lru_cache(maxsize=10_000)
+def _steps(path: str) -> tuple[Sequence[str], str]:
+    *outer, last = path.split(".")
+    return outer, last
+
+
+def value_at(tree: Any, path: str) -> Any:
+    outer, last = _steps(path)
+    for name in (*outer, last):
+        if not isinstance(tree, dict):
+            return None
+        tree = tree.get(name)
     return tree
 
 
-def _opened(value: Any) -> Any:
+def opened(value: Any) -> Any:
     """The value of a text that is JSON; any other value as it is."""
     if isinstance(value, str) and value[:1] in {"{", "[", '"'}:
         try:
@@ -139,82 +94,10 @@ def _opened(value: Any) -> Any:
 
 
 def _first_text(values: Attributes, names: Iterable[str]) -> str:
-    for name in names:
-        if name in values and (value := _plain(values[name])) not in (None, ""):
-            return str(value)
+    for value in filter(None, map(values.get, names)):
+        if (text := _plain(value)) not in (None, ""):
+            return str(text)
     return ""
-
-
-def _first_words(tree: Attributes, paths: Iterable[str]) -> str:
-    return next((words for path in paths if (words := _words(_at(tree, path)))), "")
-
-
-def _words(value: Any, depth: int = 0) -> str:
-    """The words of a search: a text, or what the usual field of an object has; of messages, the last of a person."""
-    value = _opened(value)
-    if isinstance(value, str):
-        return "" if value[:1] in {"{", "["} and value[1:2] in {'"', "{", "["} else " ".join(value.split())
-    if depth > MOST_DEPTH:
-        return ""
-    if isinstance(value, list):
-        asked = [one for one in value if not isinstance(one, dict) or one.get("role", "user") in {"user", "human"}]
-        return next((words for one in reversed(asked) if (words := _words(one, depth + 1))), "")
-    if isinstance(value, dict):
-        found = next((words for name in _WORDS if (words := _words(value.get(name), depth + 1))), "")
-        return found or (_words(next(iter(value.values())), depth + 1) if len(value) == 1 else "")
-    return ""
-
-
-def _first_list(tree: Attributes, paths: Iterable[str]) -> list[Passage] | None:
-    return next((found for path in paths if (found := _listed(_at(tree, path))) is not None), None)
-
-
-def _listed(value: Any, depth: int = 0) -> list[Passage] | None:
-    """The passages of a list, of an object that has one, or whose names are numbers; None for anything else."""
-    value = _opened(value)
-    if isinstance(value, dict) and value and all(name.isdecimal() for name in value):
-        value = [value[name] for name in sorted(value, key=int)]
-    if isinstance(value, list):
-        return [_passage(one) for one in value[:MOST_PASSAGES] if one is not None]
-    if isinstance(value, dict) and depth < MOST_DEPTH:
-        return next((found for name in _LISTS if (found := _listed(value.get(name), depth + 1)) is not None), None)
-    return None
-
-
-def passages_in(cell: str) -> list[Passage]:
-    """The passages of a cell: a list in JSON, or ids divided by semicolons."""
-    found = _listed(cell)
-    if found is None:
-        return [Passage(one.strip()[:300], "") for one in cell.split(";")[:MOST_PASSAGES] if one.strip()]
-    return found
-
-
-def _passage(value: Any) -> Passage:
-    """A result as a text, an object, or an object with its score beside it."""
-    known = value.get("document") if isinstance(value, dict) else None
-    if isinstance(known, dict) and known.keys() <= _PLAIN and isinstance(text := known.get("content"), str):
-        return Passage(str(known.get("id", ""))[:300], text[:MOST_LETTERS], _number(known.get("score")))
-    score, value = None, _opened(value)
-    if isinstance(value, list) and len(value) == 2:
-        value, score = value[0], value[1]
-    if isinstance(value, str):
-        return Passage(
-            "", "" if value.startswith("<") and value.endswith(">") else value[:MOST_LETTERS], _number(score)
-        )
-    if not isinstance(value, dict):
-        return Passage("", "")
-    value = _tree(value) if any("." in str(name) for name in value) else value
-    inner = next((one for name in _WITHIN if isinstance(one := _opened(value.get(name)), dict)), {})
-    metadata = _opened(inner.get("metadata") or value.get("metadata"))
-    places = [inner, value, metadata if isinstance(metadata, dict) else {}]
-    found = next((str(one[name]) for one in places for name in _IDS if isinstance(one.get(name), str | int)), "")
-    text = next((one[name] for one in places[:2] for name in _TEXTS if isinstance(one.get(name), str)), "")
-    scores = (_number(one.get(name)) for one in (inner, value) for name in _SCORES)
-    return Passage(found[:300], text[:MOST_LETTERS], next((one for one in scores if one is not None), _number(score)))
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value == value else None
 
 
 _ANY = frozenset(f"{kind}{end}" for kind in ("string", "int", "double", "bool") for end in ("Value", "_value"))
@@ -254,13 +137,45 @@ def _kind(name: str, values: Attributes, told: str = "") -> str:
     return kind if kind.isidentifier() and len(kind) < 24 else "SPAN"
 
 
+_TRACES = ("traceId", "trace_id", "context.trace_id")
+_OWN = ("spanId", "span_id", "context.span_id")
+_STARTS = ("startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time", "timestamp")
+_ENDS = ("endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time")
+_RESOURCES = ("resourceSpans", "resource_spans")
+_SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+_FAILED = frozenset({"2", "ERROR", "STATUS_CODE_ERROR"})
+
+
+def _field(record: Attributes, names: Iterable[str]) -> Any:
+    for name in names:
+        if (value := record.get(name)) is not None:
+            return value
+    return None
+
+
+def _span(record: Attributes, values: Attributes, told: str = "", trace: str = "", own: Any = "") -> Span:
+    """The span that a record of any form is. Of one that is no search only what joins it to its trace is made."""
+    name = str(record.get("name") or "")
+    kind = _kind(name, values, told)
+    trace = str(_field(record, _TRACES) or trace)
+    if kind != RETRIEVER and kind != RERANKER:
+        return Span(trace, name, kind, values)
+    status = record.get("status")
+    inner = status if isinstance(status, dict) else {}
+    codes = (inner.get("code"), inner.get("status_code"), record.get("status_code"), record.get("level"))
+    start, end = (_nanoseconds(_field(record, names)) for names in (_STARTS, _ENDS))
+    failed = any(str(code).upper() in _FAILED for code in codes)
+    own = str(_field(record, _OWN) or own or "")
+    return Span(trace, name, kind, {key: _plain(value) for key, value in values.items()}, start, end, failed, own)
+
+
 def are_spans(source: TableFile) -> bool:
     """Whether a file is one of spans. The source is at its beginning, before and after."""
     head = source.head(4_096)
     if _protobuf_start(head) is not None:
         return True
     if is_json(source):
-        return bool(_REQUEST.match(head) or _ANSWER.match(head) or _shape(first_object(source)))
+        return bool(_REQUEST.match(head) or _ANSWER.match(head) or _reader(first_object(source)))
     if is_parquet(head[: len(MAGIC)]):
         return _are_columns(parquet_names(source))
     if b"race" not in head.split(b"\n", 1)[0]:
@@ -282,37 +197,33 @@ _REQUEST = re.compile(rb'\s*\{\s*"(resource_?[sS]pans)"')
 _ANSWER = re.compile(rb'\s*\{\s*"data"\s*:\s*\[\s*\{.*"(?:traceId|trace_id|observations)"', re.DOTALL)
 
 
-def _shape(record: Attributes) -> str:
-    if "resourceSpans" in record or "resource_spans" in record:
-        return "otlp"
+def _reader(record: Attributes) -> Callable[[Attributes], Iterable[Span]] | None:
+    """What reads a record of this form; None where it is none of spans."""
+    if any(name in record for name in _RESOURCES):
+        return spans_of_request
     if "context.trace_id" in record or isinstance(record.get("context"), dict):
-        return "openinference"
+        return _of_openinference
     if isinstance(record.get("observations"), list) or ({"traceId", "trace_id"} & set(record) and "type" in record):
-        return "langfuse"
-    return ""
+        return _of_langfuse
+    return None
 
 
 def read_spans(source: TableFile, errors: ErrorList) -> Iterator[Span]:
     """The spans in the order of the file. What cannot be read is added to `errors`."""
     source.caps = CAPS._replace(line_bytes=REQUEST_BYTES)
     start = _protobuf_start(source.head(4_096))
-    if start is not None:
-        for message in _messages(source, is_divided=start > 0):
-            yield from spans_of_protobuf(message, source, errors)
-        return
-    for record in _records(source, errors):
-        yield from spans_of_record(record)
+    messages = _messages(source, is_divided=start == 4)
+    parts = map(spans_of_record, _records(source, errors)) if start is None else map(spans_of_bytes, messages)
+    for number, spans in enumerate(parts, start=1):  # with `map` no request is kept while the next is read
+        try:
+            yield from spans
+        except (ValueError, TypeError, AttributeError):
+            errors.add(source.error(number, "", "", "these are no spans"))
 
 
 def spans_of_record(record: Attributes) -> Iterator[Span]:
     """The spans that an object of any form has."""
-    shape = _shape(record)
-    if shape == "otlp":
-        yield from spans_of_request(record)
-    elif shape == "openinference":
-        yield _of_openinference(record)
-    else:
-        yield from _of_langfuse(record)
+    yield from (_reader(record) or _of_langfuse)(record)
 
 
 def as_record(span: Span) -> dict[str, Any]:
@@ -327,62 +238,52 @@ def as_record(span: Span) -> dict[str, Any]:
 
 def _records(source: TableFile, errors: ErrorList) -> Iterator[Attributes]:
     head = source.head(4_096)
+    rows: Iterable[tuple[int, Attributes]]
     if is_parquet(head[: len(MAGIC)]):
-        yield from (record for _, record in parquet_records(source))
+        rows = parquet_records(source)
     elif not is_json(source):
         table = open_table(source, errors)
-        yield from (dict(zip(table.headings, cells, strict=True)) for _, cells in table.rows)
+        rows = ((line, dict(zip(table.headings, cells, strict=True))) for line, cells in table.rows)
     elif (found := _REQUEST.match(head)) and not first_object(source):
         name = found[1].decode()
-        yield from ({name: [one]} for _, one in read_list(source, errors, field=name))
+        rows = ((number, {name: [one]}) for number, one in read_list(source, errors, field=name))
     elif _ANSWER.match(head):
-        yield from (record for _, record in read_list(source, errors, field="data"))
+        rows = read_list(source, errors, field="data")
+    elif head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{"):
+        rows = _lines(source, errors)
     else:
-        yield from (
-            _lines(source, errors)
-            if head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{")
-            else (record for _, record in read_objects(source, errors))
-        )
+        rows = read_objects(source, errors)
+    return map(itemgetter(1), rows)
 
 
-def _lines(source: TableFile, errors: ErrorList) -> Iterator[Attributes]:
+def _lines(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, Attributes]]:
     """An object a line. Doubled names do not matter here, and requests are long: so by the library alone."""
-    for number, line in read_lines(source):
+    number = 0
+    while line := source.read_line(number := number + 1):
         try:
-            record = json.loads(line) if line.strip() else {}
+            if not line.isspace():
+                yield number, json.loads(line)
         except (ValueError, RecursionError):
             errors.add(source.error(number, "", "", "this is not JSON"))
-            continue
-        if isinstance(record, dict):
-            yield record
 
 
-def _field(record: Attributes, *names: str) -> Any:
-    return next((record[name] for name in names if record.get(name) is not None), None)
+_KEY_AND_VALUE = itemgetter("key", "value")
+
+
+def _attributes(listed: Sequence[Attributes]) -> Attributes:
+    """Those of a span in OTLP's JSON, each value as it is written there."""
+    try:
+        return dict(map(_KEY_AND_VALUE, listed))
+    except KeyError:
+        return {one.get("key", ""): one.get("value") for one in listed}
 
 
 def spans_of_request(request: Attributes) -> Iterator[Span]:
     """The spans of an ExportTraceServiceRequest in JSON."""
-    for resource in _field(request, "resourceSpans", "resource_spans") or ():
-        for scope in _field(resource, "scopeSpans", "scope_spans", "instrumentationLibrarySpans") or ():
+    for resource in _field(request, _RESOURCES) or ():
+        for scope in _field(resource, _SCOPES) or ():
             for span in scope.get("spans", ()):
-                values = {one.get("key", ""): one.get("value") for one in span.get("attributes", ())}
-                name, kind = str(span.get("name", "")), ""
-                kind = _kind(name, values)
-                if kind != RETRIEVER and kind != RERANKER:
-                    yield Span(str(span.get("traceId") or span.get("trace_id") or ""), name, kind, values)
-                    continue
-                values = {key: _plain(value) for key, value in values.items()}
-                yield Span(
-                    str(_field(span, "traceId", "trace_id") or ""),
-                    name,
-                    kind,
-                    values,
-                    _nanoseconds(_field(span, "startTimeUnixNano", "start_time_unix_nano")),
-                    _nanoseconds(_field(span, "endTimeUnixNano", "end_time_unix_nano")),
-                    str((span.get("status") or {}).get("code", "")) in {"2", "STATUS_CODE_ERROR"},
-                    str(_field(span, "spanId", "span_id") or ""),
-                )
+                yield _span(span, _attributes(span.get("attributes", ())))
 
 
 def _protobuf_start(head: bytes) -> int | None:
@@ -415,31 +316,26 @@ def _messages(source: TableFile, *, is_divided: bool) -> Iterator[bytes]:
         raise source.error(None, "", "", "the file is cut off")
 
 
-class NotProtobuf(ValueError):
-    """The bytes are no ExportTraceServiceRequest."""
-
-
 def spans_of_bytes(message: bytes) -> Iterator[Span]:
-    """The spans of an ExportTraceServiceRequest in protobuf. Raises NotProtobuf before the first of them."""
+    """The spans of an ExportTraceServiceRequest in protobuf. Raises ValueError in the place of the first of them."""
     from google.protobuf.message import DecodeError  # most files are JSON
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
     try:
         request = ExportTraceServiceRequest.FromString(message)
     except DecodeError as error:
-        raise NotProtobuf("This is no ExportTraceServiceRequest in protobuf.") from error
-    return (_of_message(span) for res in request.resource_spans for scope in res.scope_spans for span in scope.spans)
+        raise ValueError(str(error)) from error
+    for resource in request.resource_spans:
+        for scope in resource.scope_spans:
+            yield from map(_of_message, scope.spans)
 
 
 def spans_of_body(body: bytes, *, is_json: bool) -> Iterator[Span]:
-    """The spans of an export request. Raises ValueError, with a sentence, for anything else."""
-    if not is_json:
-        return spans_of_bytes(body)
+    """The spans of an export request. Raises ValueError, with a sentence, for anything else, in place of a span."""
     try:
-        request = json.loads(body)
-        return iter(list(spans_of_request(request)))
+        yield from spans_of_request(json.loads(body)) if is_json else spans_of_bytes(body)
     except (ValueError, RecursionError, AttributeError, TypeError) as error:
-        raise ValueError("This is no ExportTraceServiceRequest in JSON.") from error
+        raise ValueError(f"This is no ExportTraceServiceRequest in {'JSON' if is_json else 'protobuf'}.") from error
 
 
 def as_response(rejected: int, reason: str) -> bytes:
@@ -453,18 +349,10 @@ def as_response(rejected: int, reason: str) -> bytes:
     return content
 
 
-def spans_of_protobuf(message: bytes, source: TableFile, errors: ErrorList) -> Iterator[Span]:
-    """The same of a file, where what cannot be read is counted."""
-    try:
-        yield from spans_of_bytes(message)
-    except NotProtobuf as error:
-        errors.add(source.error(None, "", "", str(error)))
-
-
 def _of_message(span: Any) -> Span:
     values = {one.key: _of_any(one.value) for one in span.attributes}
-    kind = _kind(span.name, values)
     times = (span.start_time_unix_nano, span.end_time_unix_nano)
+    kind = _kind(span.name, values)
     return Span(span.trace_id.hex(), span.name, kind, values, *times, span.status.code == 2, span.span_id.hex())
 
 
@@ -477,63 +365,40 @@ def _of_any(value: Any) -> Any:
     return getattr(value, name) if name and name != "bytes_value" else None
 
 
-def _of_openinference(record: Attributes) -> Span:
-    context = record.get("context")
-    context = context if isinstance(context, dict) else {}
-    given = _opened(record.get("attributes"))
+_ABOUT = (*_KINDS, *PEOPLE, *CONVERSATIONS)
+_ROOTS = frozenset(name.partition(".")[0] for name in _ABOUT)
+
+
+def _of_openinference(record: Attributes) -> Iterator[Span]:
+    context, given = record.get("context"), opened(record.get("attributes"))
     values = dict(given) if isinstance(given, dict) else {}
-    prefix = "attributes."
-    values |= {key.removeprefix(prefix): value for key, value in record.items() if key.startswith(prefix)}
+    values |= {key[len("attributes.") :]: value for key, value in record.items() if key.startswith("attributes.")}
     values = {key: value for key, value in values.items() if value not in (None, "")}
-    status = record.get("status")
-    code = record.get("status_code") or (status.get("status_code") if isinstance(status, dict) else "")
-    name, tree = str(record.get("name", "")), _tree(values)
-    told = _at(tree, "openinference.span.kind") or record.get("span_kind") or ""
-    flat = {key: value for key in (*NAMES_OF_PEOPLE, *_KINDS[1:]) if (value := _at(tree, key)) not in (None, "")}
-    return Span(
-        str(record.get("context.trace_id") or context.get("trace_id") or ""),
-        name,
-        _kind(name, flat | values, str(told)),
-        flat | values,
-        _nanoseconds(record.get("start_time")),
-        _nanoseconds(record.get("end_time")),
-        str(code).upper() in {"ERROR", "STATUS_CODE_ERROR"},
-        str(record.get("context.span_id") or context.get("span_id") or ""),
-    )
-
-
-NAMES_OF_PEOPLE = ("user.id", "enduser.id", "session.id", "gen_ai.conversation.id")
+    tree = tree_of({key: value for key, value in values.items() if key.partition(".")[0] in _ROOTS})
+    values |= {key: value for key in _ABOUT if (value := value_at(tree, key)) not in (None, "")}
+    trace, own = (context.get(name, "") if isinstance(context, dict) else "" for name in ("trace_id", "span_id"))
+    yield _span(record, values, str(record.get("span_kind") or ""), trace, own)
 
 
 def _of_langfuse(record: Attributes) -> Iterator[Span]:
     """A trace with its observations, or one of either."""
     inner = record.get("observations")
-    if not (trace := str(_field(record, "traceId", "trace_id") or "")):
+    if trace := str(_field(record, _TRACES) or ""):
+        yield _of_observation(record, trace)
+    else:
         trace = str(record.get("id", ""))
         yield Span(trace, str(record.get("name") or ""), "TRACE", record)
-    else:
-        yield _of_observation(record, trace)
     for one in inner if isinstance(inner, list) else ():
         if isinstance(one, dict):  # an export without its observations names them by id
-            yield _of_observation(one, str(_field(one, "traceId", "trace_id") or trace))
+            yield _of_observation(one, trace)
 
 
 def _of_observation(record: Attributes, trace: str) -> Span:
-    metadata = _opened(record.get("metadata"))
-    attributes = _opened(metadata.get("attributes")) if isinstance(metadata, dict) else None
+    metadata = opened(record.get("metadata"))
+    attributes = opened(metadata.get("attributes")) if isinstance(metadata, dict) else None
     values = dict(attributes) if isinstance(attributes, dict) else {}
     values |= {name: value for name in _KEPT if (value := record.get(name)) not in (None, "")}
-    name = str(record.get("name") or "")
-    return Span(
-        trace,
-        name,
-        _kind(name, values, str(record.get("type") or "")),
-        values,
-        _nanoseconds(_field(record, "startTime", "start_time", "timestamp")),
-        _nanoseconds(_field(record, "endTime", "end_time")),
-        str(record.get("level", "")).upper() == "ERROR",
-        str(record.get("id") or ""),
-    )
+    return _span(record, values, str(record.get("type") or ""), trace, record.get("id"))
 
 
 _KEPT = ("input", "output", "userId", "user_id", "sessionId", "session_id")
