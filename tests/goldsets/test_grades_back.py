@@ -133,6 +133,12 @@ def test_every_form_that_has_the_ids_of_spans_keeps_them(name):
     assert len(files_of(version)["annotations/langfuse.jsonl"]) == 2
 
 
+def test_the_file_is_the_same_bytes_twice():
+    version = make_traced()
+
+    assert files_of(version) == files_of(version)
+
+
 def test_nobody_is_named_in_what_goes_back():
     version = make_traced()
 

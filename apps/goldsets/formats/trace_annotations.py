@@ -18,11 +18,11 @@ NAME = "relevance"
 
 
 class Annotation(NamedTuple):
-    """A graded passage of a list, with the name of its grade, the best grade, and the people behind it."""
+    """A graded passage of a list, with the name of its grade, the best grade of the scale, and the people behind it."""
 
     traced: TracedGrade
     label: str
-    best: int
+    best: int | None
     people: str
     gold_set: str
     version: str
@@ -54,12 +54,12 @@ def annotations_of(content: Content, facts: Mapping[str, Any]) -> Iterator[Annot
     for row in content.judgements() or ():
         if (pair := (row.query_id, row.block_id)) in pairs and row.grade is not None:
             people.setdefault(pair, set()).add(row.annotator)
-    names = {one["grade"]: one["name"] for one in facts["scale"]}
+    names = {one["grade"]: one["name"] for one in facts.get("scale", ())}
     whole = facts["gold_set"]["slug"], facts["version"]
     for one in found:
         grade = one.grade
         known = sorted(people.get((grade.query_id, grade.block_id), ()), key=lambda name: (len(name), name))
-        yield Annotation(one, names.get(grade.grade, ""), max(names), ", ".join(known), *whole)
+        yield Annotation(one, names.get(grade.grade, ""), max(names, default=None), ", ".join(known), *whole)
 
 
 def openinference(annotations: list[Annotation]) -> dict[str, Any]:
