@@ -330,6 +330,7 @@ def test_the_api_fetches_too(project):
         again = over_the_api(project, address=f"{server.url}/")
 
     assert answer.status_code == 202
+    assert fetching.last_server(project) == {"server": LANGFUSE, "address": server.url}
     assert import_of(job).options["name"] == "Langfuse, 2026-08-04 to 2026-08-05"
     assert (again.status_code, again.json()["code"]) == (409, "fetched_already")
 
