@@ -119,7 +119,7 @@ RIGHTS: dict[str, Rows] = {
     },
     "querylogs": {
         **read(LEADS, "list log clicks"),
-        **form(LEADS, "names read"),
+        **form(LEADS, "names read fetch"),
         **write(LEADS, "close name-remove runs received"),
     },
     "retrieval": {
@@ -182,7 +182,7 @@ RIGHTS: dict[str, Rows] = {
         **read(MEMBERS, "list signing version items slice"),
         **read(DONE_JUDGING, "difference export"),
         **read(LEADS, "training training-found documents left-out public public-preview public-exclusions public-file"),
-        **form(LEADS, "new new-version change pick-questions public-card"),
+        **form(LEADS, "new new-version change pick-questions public-card send-grades"),
         **write(
             LEADS,
             "retire-training make-key freeze release discard draw-slice add-found public-prepare public-texts "
@@ -245,7 +245,7 @@ RIGHTS: dict[str, Rows] = {
     "querylogs-api": {
         **read(LEADS, "list log offered clicks"),
         **form(LEADS, "names"),
-        **write(LEADS, "decide close name-remove runs received"),
+        **write(LEADS, "decide close name-remove runs received fetch"),
     },
     "retrieval-api": {
         **read(WATCHERS, "pool reach"),
@@ -320,7 +320,7 @@ RIGHTS: dict[str, Rows] = {
         **write(
             LEADS,
             "drafts change freeze release discard public-ask public-decide public-sign public-release public-withdraw "
-            "draw-slice retire-training",
+            "draw-slice retire-training send-grades",
         ),
     },
     "evaluation-api": {

@@ -59,7 +59,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         ),
         "draw queries from a search log; read and keep them; make runs of what systems returned": (
             "querylogs:list querylogs:log querylogs:read querylogs:close querylogs:names querylogs:name-remove "
-            "querylogs:clicks querylogs:runs querylogs:received"
+            "querylogs:clicks querylogs:runs querylogs:received querylogs:fetch"
         ),
     },
     "Systems, runs and pools": {
@@ -148,6 +148,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         "see single items of a version": "goldsets:items",
         "read what changed between versions; download a version": "goldsets:difference goldsets:export",
         "download training negatives": "reports:negatives-file",
+        "send grades back to Langfuse or Phoenix": "goldsets:send-grades",
         "put together, freeze and release versions": (
             "goldsets:new goldsets:new-version goldsets:change goldsets:freeze goldsets:release goldsets:discard "
             "goldsets:documents goldsets:left-out"

@@ -119,6 +119,15 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     "querylogs-api:decide": lambda project: {"step": "reject", "note": "no search of ours"},
     "querylogs-api:runs": lambda project: {"snapshot": ""},
     "querylogs-api:names": lambda project: {"names": ["Another name"]},
+    "querylogs-api:fetch": lambda project: {
+        "server": "phoenix",
+        "address": "https://phoenix.example",
+        "project_name": "assistant",
+        "since": "2026-08-04",
+        "until": "2026-08-05",
+        "source": project.sources.earliest("pk").slug,
+    },
+    "goldsets-api:send-grades": lambda project: {"server": "phoenix", "address": "https://phoenix.example"},
     "retrieval-api:runs": lambda project: {
         "snapshot": digest_of(project),
         "tag": "pushed-again",
@@ -161,7 +170,7 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     },
 }
 # A corpus that has not changed since its newest snapshot is found, and not frozen again.
-TAKEN_AS = {"corpus-api:snapshots": {409}, "querylogs-api:runs": {409}}
+TAKEN_AS = {"corpus-api:snapshots": {409}, "querylogs-api:runs": {409}, "goldsets-api:send-grades": {409}}
 WITHOUT_A_BODY = {
     "none is read": (
         "people-api:judge-myself people-api:revoke-invitation settings-api:archive settings-api:bring-back "

@@ -185,3 +185,7 @@ CURE_OF_POOLED = "Plan a round on that pool; once it is judged, the pair is in."
 CURE_OF_EARLIER = "Carry its grade along, or have it judged again, with the edition of {name}, where it changed."
 CURE_OF_EARLIER_GONE = "Nothing: older versions keep it. If it got another id in {name}, take the edition of it."
 CURE_OF_TAKEN = "Choose it for a pool on this snapshot, and have it judged: {name} was taken without it."
+
+
+SEND_GRADES = "goldsets.send_grades"
+"""The kind of the job that sends grades to other servers, whose client is loaded with it alone."""

@@ -83,14 +83,12 @@ def public_zip_response(release: PublicRelease, member: Member, *, at: datetime)
     return cast(HttpResponse, answer)  # a streamed answer is one in all but its class
 
 
-def offered_forms(version: Version, member: Member) -> list[tuple[str, str, str, str]]:
+def offered_forms(version: Version, member: Member, *, has_traces: bool) -> list[tuple[str, str, str, str]]:
     """The files that this person may have, by name, with words, and what they lose; without those of chosen runs."""
     hidden = {exporting.EVERY_ANSWER} if rules.answers_refusal(member, version) else set()
-    forms = [
-        (name, form.title, form.about, form.loss)
-        for name, form in FORMS.items()
-        if name not in hidden and not form.has_scores
-    ]
+    sees_traces = has_traces and rules.traces_refusal(member) is None
+    hidden |= {name for name, form in FORMS.items() if form.is_by_name and not (form.has_traces and sees_traces)}
+    forms = [(name, form.title, form.about, form.loss) for name, form in FORMS.items() if name not in hidden]
     return [(ALL, "Everything", "All formats below, and the manifest", ""), *forms]
 
 
@@ -118,6 +116,8 @@ def export_response(
     answers_refusal = rules.answers_refusal(member, version)
     if form == exporting.EVERY_ANSWER and answers_refusal:
         raise Forbidden(answers_refusal, code="answers_hidden")
+    if form != ALL and FORMS[form].has_traces and (reason := rules.traces_refusal(member)):
+        raise Forbidden(reason, code="traces_hidden")
     found = exporting.runs_for(version, [form], runs)
     if found and (reason := rules.scores_refusal(member, version, splits)):
         raise Forbidden(reason, code="results_hidden")

@@ -164,6 +164,24 @@ def answers_refusal(member: Member, version: Version) -> str | None:
     return rounds_refusal(member, version.rounds.all())
 
 
+def traces_refusal(member: Member) -> str | None:
+    if not member.is_lead:
+        return "The traces of queries are for leads. The other files have the grades."
+    return None
+
+
+def sending_refusal(version: Version, *, has_traces: bool) -> str | None:
+    """Why the grades of a version do not go back to the traces that its queries are from."""
+    if reason := export_refusal(version):
+        return reason
+    if not has_traces:
+        return (
+            f"No query of {version.label} has the ids of its trace. Tick “Grades may go back to the traces” when you"
+            " import traces."
+        )
+    return None
+
+
 def runs_refusal(member: Member) -> str | None:
     if not member.roles & {Role.LEAD, Role.VIEWER}:
         return "Only leads and viewers can download the scores of runs."

@@ -31,6 +31,7 @@ from apps.querylogs import rules
 from apps.querylogs.enums import TRAFFIC, USUAL_OFFERED, USUAL_PEOPLE, OfferState, Plan
 from apps.querylogs.execution import received
 from apps.querylogs.execution.drawing import KIND, Drawn
+from apps.querylogs.execution.fetching import FETCH, being_fetched, fetched_in, forget_ended
 from apps.querylogs.execution.returned import MAKE_RUNS
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
 from apps.querylogs.selectors.logs import traffic_of
@@ -237,12 +238,15 @@ def mask_words(
     return sorted(changed, key=lambda one: one.pk != offered.pk)
 
 
+_IDS = frozenset({"id", "trace", "span"})
+
+
 def _masked(value: Any, names: Names, kind: str) -> Any:
     """The value with its texts masked; the names of its fields, and ids, stay."""
     if isinstance(value, str):
         return names.mask(value, as_kind=kind)[0]
     if isinstance(value, dict):
-        return {name: inner if name == "id" else _masked(inner, names, kind) for name, inner in value.items()}
+        return {name: inner if name in _IDS else _masked(inner, names, kind) for name, inner in value.items()}
     return [_masked(inner, names, kind) for inner in value] if isinstance(value, list | tuple) else value
 
 
@@ -308,6 +312,7 @@ def remove_name(*, name: MaskedName, actor: User, at: datetime) -> None:
 def delete_unread(at: datetime) -> None:
     """Close the logs whose time to be read is over, and delete files from which nobody has drawn in time."""
     received.forget(at)
+    forget_ended()
     for pk in QueryLog.objects.filter(closed_at=None, expires_at__lte=at).values_list("pk", flat=True):
         close_log(log_id=pk, actor=None, at=at)
     waiting = Import.objects.filter(kind=KIND, state__in=[ImportState.READY, ImportState.FAULTY])
@@ -315,25 +320,56 @@ def delete_unread(at: datetime) -> None:
         discard_import(import_id=item.pk, actor=item.created_by, at=at)
 
 
-def take_received(*, project: Project, actor: User, at: datetime) -> Import:
-    """Make a waiting import of the traces that the project's systems have sent. Raises LogRefused without any."""
-    path = received.taken(project)
-    if path is None:
-        raise LogRefused("No traces have come in since they were taken last.", code="nothing_received")
-    options = {
-        "name": f"Traces of {at:%-d %B %Y}",
-        "source": "",
+def _options(name: str, *, source: str = "", grades_back: bool = False) -> dict[str, Any]:
+    """The options of an import of traces; how it is drawn is chosen on its page, with the numbers."""
+    return {
+        "name": name,
+        "source": source,
         "people": USUAL_PEOPLE,
         "wanted": USUAL_OFFERED,
         "plan": Plan.BALANCED.value,
         "seed": secrets.randbelow(9_000) + 1_000,
         "first_row": "",
+        "grades_back": grades_back,
     }
+
+
+def take_received(*, project: Project, actor: User, at: datetime) -> Import:
+    """Make a waiting import of the traces that the project's systems have sent. Raises LogRefused without any."""
+    path = received.taken(project)
+    if path is None:
+        raise LogRefused("No traces have come in since they were taken last.", code="nothing_received")
+    options = _options(f"Traces of {at:%-d %B %Y}")
     with path.open("rb") as stream:
         file = UploadedFile(stream, name=f"traces-{at:%Y-%m-%d}.jsonl", size=path.stat().st_size)
         item = start_import(project=project, kind=KIND, file=file, options=options, actor=actor, at=at)
     path.unlink()
     return item
+
+
+@transaction.atomic
+def request_fetch(
+    *,
+    project: Project,
+    origin: dict[str, Any],
+    user: str,
+    secret: str,
+    name: str,
+    source: str,
+    grades_back: bool,
+    actor: User,
+    at: datetime,
+) -> Job:
+    """Queue a job that fetches traces from the server that `origin` says, and makes a waiting import of them.
+
+    `secret` is the name of a secret of the project. Raises LogRefused for searches that were fetched already.
+    """
+    Project.objects.select_for_update().get(pk=project.pk)
+    others = [*fetched_in(project), *being_fetched(project)]
+    LogRefused.raise_for(rules.fetch_refusal(origin, others), code="fetched_already")
+    options = _options(name, source=source, grades_back=grades_back)
+    params = {"origin": origin, "user": user, "secret": secret, "options": options}
+    return enqueue(kind=FETCH, params=params, project=project, actor=actor, at=at, title=f"Fetch {name}"[:200])
 
 
 class LogsOnPermissions:

@@ -20,10 +20,10 @@ from apps.corpus.forms import TableImportForm, name_after
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, register
 from apps.queries.core.masking import mask
-from apps.queries.models import Source
 from apps.querylogs import actions, rules
 from apps.querylogs.enums import LEAST_PEOPLE, USUAL_OFFERED, USUAL_PEOPLE, Plan
 from apps.querylogs.execution.drawing import KIND, Drawn, draw_log, preview_log
+from apps.querylogs.forms import grades_back_field, source_choices
 from apps.querylogs.models import QueryLog
 from apps.querylogs.selectors.logs import is_permitted, mapping_context
 
@@ -62,14 +62,14 @@ class LogImportForm(TableImportForm):
     seed = forms.IntegerField(
         label="Seed", min_value=0, max_value=999_999, help_text="The same file and seed draw the same queries."
     )
+    grades_back = grades_back_field()
     folded = ("first_row", "people", "wanted", "plan", "seed")
     folded_title = "How it is drawn; you choose it on the next page, with the numbers."
-    field_order = ["file", "pasted", "name", "source", "people", "wanted", "plan", "seed", "first_row"]
+    field_order = ["file", "pasted", "name", "source", "grades_back", "people", "wanted", "plan", "seed", "first_row"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        known = Source.objects.filter(project=self.project).order_by("name").values_list("slug", "name")
-        offer(self, "source", [("", "a new one with the name of the log"), *known])
+        offer(self, "source", source_choices(self.project))
         self.fields["seed"].required = False
         if not self.uploaded:
             self.fields["file"].help_text = (

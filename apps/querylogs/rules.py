@@ -1,5 +1,8 @@
 """Rules of search logs. Each returns the reason against an action as a sentence, or None."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from apps.common.text.wording import plural
 from apps.querylogs.enums import USUAL_PEOPLE, OfferState
 from apps.querylogs.models import OfferedQuery, QueryLog
@@ -70,3 +73,17 @@ def runs_refusal(log: QueryLog) -> str | None:
     if log.offered.filter(state=OfferState.KEPT).exclude(returned={}).exists():
         return None
     return "No query that was kept has results of a system. Keep some first, or import traces that list passages."
+
+
+def fetch_refusal(origin: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> str | None:
+    """Why traces are not fetched: their searches are in the project from there, or on their way to it."""
+    since, until = origin["wanted"]["since"], origin["wanted"]["until"]
+    for other in others:
+        there = other["wanted"]
+        is_same = {**other, "wanted": {**there, "since": since, "until": until}} == origin
+        if is_same and there["since"] < until and since < there["until"]:
+            return (
+                f"The searches from {there['since']} to {there['until']} were fetched with this filter already. Choose"
+                " another time; or discard or undo that import first."
+            )
+    return None

@@ -11,6 +11,7 @@ from apps.querylogs.pages import views
 pages = [
     path("", views.log_list, name="list"),
     path("received/", views.take_received, name="received"),
+    path("fetch/", views.fetch, name="fetch"),
     path("names/", views.names, name="names"),
     path("names/<int:pk>/remove/", views.name_remove, name="name-remove"),
     path("<int:pk>/", views.log_page, name="log"),
@@ -24,6 +25,7 @@ api = [
     path("", views_api.QueryLogList.as_view(), name="list"),
     *import_urls(LogImport, noun="query_logs", reads=Scope.CORPUS_READ, writes=Scope.CORPUS_WRITE),
     path("received/", views_api.LogReceived.as_view(), name="received"),
+    path("fetch/", views_api.LogFetch.as_view(), name="fetch"),
     path("names/", views_api.NameList.as_view(), name="names"),
     path("names/<int:pk>/remove/", views_api.NameRemove.as_view(), name="name-remove"),
     path("<int:pk>/", views_api.QueryLogDetail.as_view(), name="log"),

@@ -15,6 +15,8 @@ from apps.goldsets.formats.content import (
     JudgementRow,
     Scores,
     SliceRow,
+    TracedGrade,
+    Traces,
     TripleRow,
 )
 
@@ -30,6 +32,7 @@ class ListContent:
     judgement_rows: list[JudgementRow] | None = field(default_factory=list)
     slice_rows: list[SliceRow] = field(default_factory=list)
     run_scores: Scores | None = None
+    traces_now: Traces | None = None
 
     def queries(self) -> Iterator[FrozenQuery]:
         return iter(self.query_rows)
@@ -51,6 +54,9 @@ class ListContent:
     def scores(self) -> Scores | None:
         return self.run_scores
 
+    def traces(self) -> Traces | None:
+        return self.traces_now
+
     def slices(self) -> Iterator[SliceRow]:
         return iter(self.slice_rows)
 
@@ -63,6 +69,14 @@ class ListScores(NamedTuple):
 
     def beside(self, grades: Iterable[GradeRow]) -> Iterator[tuple[GradeRow, list[float]]]:
         return ((row, self.of_pairs[row.query_id, row.block_id]) for row in grades)
+
+
+class OneTrace(NamedTuple):
+    """All pairs were returned in one span, one after the other."""
+
+    def of(self, grades: Iterable[GradeRow]) -> Iterator[TracedGrade]:
+        for place, row in enumerate(grades):
+            yield TracedGrade(f"{1:032x}", f"{1:016x}", place, "search", "2026-11-01T08:00:00Z", row)
 
 
 SMALL = ListContent(
@@ -107,6 +121,7 @@ SMALL = ListContent(
         [Feature("bm25 of May", "BM25", "5d41"), Feature("dense", "Dense", "9a0c")],
         {("Q01", "b1"): [2.5, 0.25], ("Q01", "b2"): [1e-05, -3.0], ("Q02", "b1"): [0.0, 0.5]},
     ),
+    traces_now=OneTrace(),
 )
 
 
@@ -131,7 +146,12 @@ def snapshot_facts(content: Content) -> dict[str, str]:
     return {"digest": snapshot_digest(_entry(row) for row in content.blocks())}
 
 
-FACTS = {"version": "v1", "snapshot": snapshot_facts(SMALL)}
+FACTS = {
+    "project": {"slug": "keys"},
+    "gold_set": {"slug": "handbook", "name": "Handbook"},
+    "version": "v1",
+    "snapshot": snapshot_facts(SMALL),
+}
 """What the manifest of SMALL says, its list of files apart."""
 
 

@@ -17,7 +17,7 @@ KEYS = ("secret-key", "audit-key")
 HOST = "host-id"
 UNFINISHED_RESTORE = "restoring"
 """A data directory has a file of this name while, and only while, a restore into it has not finished."""
-CLOSED_FOLDERS = ("backups", "audit-heads", "files", "broker", "indexes", "figures")
+CLOSED_FOLDERS = ("backups", "audit-heads", "files", "broker", "indexes", "figures", "received", "fetched")
 
 
 def close_data_dir(folder: Path) -> None:

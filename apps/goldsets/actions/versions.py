@@ -19,7 +19,7 @@ from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
 from apps.goldsets import rules
 from apps.goldsets.core.signing import new_key, public_key_of
-from apps.goldsets.enums import GroupBy, Split, SplitBy, VersionState, VersionStep
+from apps.goldsets.enums import SEND_GRADES, GroupBy, Split, SplitBy, VersionState, VersionStep
 from apps.goldsets.execution import public_jobs
 from apps.goldsets.execution.exporting import place_of
 from apps.goldsets.execution.freezing import copy_items, items_digest, manifest_digest, manifest_of
@@ -28,16 +28,19 @@ from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers
 from apps.goldsets.selectors.freeze_policy import find_lead_checks
 from apps.goldsets.selectors.manifest_facts import number_of
-from apps.goldsets.selectors.versions import TEST_SEEN, versions_due
+from apps.goldsets.selectors.versions import TEST_SEEN, traced_in, versions_due
 from apps.goldsets.workflow import move
+from apps.jobs.actions.jobs import enqueue
 from apps.jobs.actions.notifications import notify
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.outbox import post_to_webhooks
 from apps.jobs.execution.periodic import periodic_task
+from apps.jobs.models import Job
 from apps.judging.actions.rounds import locked_rounds
 from apps.judging.models import Guideline, Round
 from apps.queries.selectors import lock_sources
+from apps.querylogs.core.trace_servers import SERVERS
 from apps.triples.selectors.triples import lock_accepted
 
 
@@ -256,6 +259,31 @@ def log_export(
     _log(version, "version.exported", actor, at, after={"formats": list(formats), "splits": sorted(splits)})
     if Split.TEST in splits:
         log_test_look(version=version, actor=actor, what=f"export as {', '.join(formats)}", at=at)
+
+
+@transaction.atomic
+def request_sending(
+    *,
+    version: Version,
+    server: str,
+    address: str,
+    public_key: str,
+    secret: str,
+    answers: bool,
+    actor: User,
+    at: datetime,
+) -> Job:
+    """Queue a job that sends the grades of dev to the traces that its queries are from. Raises VersionRefused.
+
+    `secret` is the name of a secret of the project; with `answers` the pseudonyms of the judges go along.
+    """
+    VersionRefused.raise_for(rules.sending_refusal(version, has_traces=traced_in(version).exists()), code="no_traces")
+    _log(version, "version.grades_sent", actor, at, after={"server": server, "address": address, "split": Split.DEV})
+    where = {"server": server, "address": address, "user": public_key, "secret": secret}
+    params = {"version_id": version.pk, "answers": answers, **where}
+    title = f"Send the grades of {version} to {SERVERS[server]}"[:200]
+    project = version.gold_set.project
+    return enqueue(kind=SEND_GRADES, params=params, project=project, actor=actor, at=at, title=title)
 
 
 @transaction.atomic

@@ -10,10 +10,12 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import IntegerField, Serializer
 
 from apps.accounts.access.api import VersionsAPIView
 from apps.accounts.enums import Role
 from apps.common.web.api import PAGING, OneForm, given_in, page_of
+from apps.common.web.forms import body_fields, checked
 from apps.common.web.paging import cut_list, only_known
 from apps.corpus.serializers import DocumentReachSerializer
 from apps.goldsets import rules, serializers
@@ -27,6 +29,7 @@ from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers
 from apps.goldsets.selectors.freeze_policy import find_lead_checks
+from apps.querylogs.forms import TraceServerForm
 from apps.retrieval.serializers.runs import snapshot_of_body
 
 
@@ -247,3 +250,28 @@ class VersionExport(VersionAPIView):
             runs=request.query_params.getlist("run"),
             with_slices=request.query_params.get("slices") == "yes",
         )
+
+
+class SendGradesInput(Serializer):
+    """Langfuse or Phoenix, and how Karat signs in there; `secret` is the name of a secret of the project."""
+
+    def get_fields(self) -> dict[str, Any]:
+        return body_fields(TraceServerForm)
+
+
+class SendGradesOut(Serializer):
+    job = IntegerField(help_text="Its result has how many grades were sent.")
+
+
+class VersionSendGrades(LeadAPIView):
+    """Sends the grades of dev to the traces that its queries are from, in a job."""
+
+    @extend_schema(operation_id="versions_send_grades", request=SendGradesInput, responses={202: SendGradesOut})
+    def post(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
+        found = versions.version_in(self.project, gold_set, number)
+        form = checked(TraceServerForm(given_in(request.data, SendGradesInput), project=self.project))
+        answers = rules.answers_refusal(self.member, found) is None
+        job = actions.request_sending(
+            version=found, answers=answers, **form.cleaned_data, actor=self.member.user, at=timezone.now()
+        )
+        return Response({"job": job.pk}, status=202)

@@ -19,16 +19,18 @@ from apps.common.errors import Refusal
 from apps.common.text.wording import utc_second
 from apps.corpus.models import SnapshotBlock
 from apps.corpus.selectors import snapshots
+from apps.goldsets import rules
 from apps.goldsets.core.signing import signature
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution.freezing import items_digest, manifest_digest
+from apps.goldsets.execution.traces import VersionTraces
 from apps.goldsets.formats.content import Unwritable, VersionPart
 from apps.goldsets.formats.folder import FORMS, Form, chosen, write_folder, zip_folder
 from apps.goldsets.formats.parquet_files import WRITTEN_BY
 from apps.goldsets.models import Version, VersionGrade
 from apps.goldsets.selectors.content import EVERY_SPLIT, VersionContent, part_of
 from apps.goldsets.selectors.judgements import judges_question
-from apps.goldsets.selectors.versions import current_key
+from apps.goldsets.selectors.versions import current_key, traced_in
 from apps.retrieval.enums import Returns
 from apps.retrieval.models import PoolRun, Run
 from apps.retrieval.selectors.runs import complete_runs_on
@@ -178,9 +180,13 @@ def write(
     if fault := fault_of(version, whole, found["seal"]):
         log.error("An export of %s was refused. %s", version, fault)
         raise ExportRefused(f"{fault} {FORGED}", code="not_as_frozen")
-    content = part_of(
-        whole, splits=splits, revoked=revoked, names=names, answers=answers, runs=runs, with_slices=with_slices
-    )
+    traces = None
+    if any(form.has_traces for form in forms.values()):
+        if reason := rules.sending_refusal(version, has_traces=traced_in(version).exists()):
+            raise ExportRefused(reason, code="no_traces")
+        traces = VersionTraces(version)
+    choice: dict[str, Any] = {"names": names, "answers": answers, "runs": runs, "traces": traces}
+    content = part_of(whole, splits=splits, revoked=revoked, with_slices=with_slices, **choice)
     facts = _facts(version, content, forms, without_revoked=bool(revoked), with_slices=with_slices)
     try:
         return write_folder(content, folder, formats=formats, facts=facts, sign=sign_for(version.gold_set.project))

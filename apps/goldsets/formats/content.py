@@ -90,6 +90,27 @@ class Scores(Protocol):
         """Grades in the order of ids, each with the score of every feature."""
 
 
+class TracedGrade(NamedTuple):
+    """A grade of what a system returned in a trace: its place in the list there, from 0, and when it was drawn.
+
+    `place` is that of a passage that holds the graded one; of several in one passage the highest grade counts.
+    """
+
+    trace: str
+    span: str
+    place: int
+    system: str
+    drawn_at: str
+    grade: GradeRow
+
+
+class Traces(Protocol):
+    """Where graded pairs were returned in traces."""
+
+    def of(self, grades: Iterable[GradeRow]) -> Iterator[TracedGrade]:
+        """By span and place."""
+
+
 class JudgementRow(NamedTuple):
     """One person's answer on one pair, as it stood when the version was frozen.
 
@@ -180,6 +201,9 @@ class Content(Protocol):
     def scores(self) -> Scores | None:
         """What runs scored; None where no form has it, and for a reader who may not see it."""
 
+    def traces(self) -> Traces | None:
+        """Where its pairs were returned; None where no form has it."""
+
     def slices(self) -> Iterator[SliceRow]:
         """The slices that go along with the version; none where nobody asked for them."""
 
@@ -229,6 +253,7 @@ class VersionPart:
     names: bool = True
     answers: bool = True
     run_scores: Scores | None = None
+    traces_now: Traces | None = None
     slices_now: Callable[[], Iterator[SliceRow]] = no_slices
 
     def queries(self) -> Iterator[FrozenQuery]:
@@ -254,6 +279,9 @@ class VersionPart:
 
     def scores(self) -> Scores | None:
         return self.run_scores
+
+    def traces(self) -> Traces | None:
+        return self.traces_now
 
     def slices(self) -> Iterator[SliceRow]:
         return self.slices_now()

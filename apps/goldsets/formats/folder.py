@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from apps.goldsets.core.signing import SIGNATURE
-from apps.goldsets.formats import huggingface, jsonl, judgements, parquet_files, qrels, slices, triples
+from apps.goldsets.formats import (
+    huggingface,
+    jsonl,
+    judgements,
+    parquet_files,
+    qrels,
+    slices,
+    trace_annotations,
+    triples,
+)
 from apps.goldsets.formats.content import Content
 from apps.goldsets.formats.zipping import CHECKSUMS, MANIFEST, checksums, write_zip
 
@@ -29,7 +38,8 @@ class Form(NamedTuple):
 
     `read_by` is empty where none reads it. `needs_facts`: its writer also tells what the version is, from the manifest.
     `has_parquet`: its bytes depend on a library too. `has_answers`: what single people noted or answered is in it.
-    `has_scores`: the scores of runs are in it, which are no part of a version, so it is asked for by name.
+    `has_scores`: the scores of runs are in it; `has_traces`: where its pairs were returned. Neither is part of a
+    version, so both are asked for by name.
     """
 
     write: Callable[..., Files]
@@ -41,6 +51,11 @@ class Form(NamedTuple):
     has_parquet: bool = False
     has_answers: bool = False
     has_scores: bool = False
+    has_traces: bool = False
+
+    @property
+    def is_by_name(self) -> bool:
+        return self.has_scores or self.has_traces
 
     @property
     def loss(self) -> str:
@@ -151,6 +166,16 @@ FORMS: dict[str, Form] = {
         f"{ALL_BUT} the grades, the scores and the ids of each pair",
         has_scores=True,
     ),
+    "annotations": Form(
+        trace_annotations.files,
+        "Trace annotations",
+        "Grades of what your systems returned in traces, for Phoenix and for Langfuse",
+        "",
+        f"{ALL_BUT} the grades of passages that were returned in a trace whose ids were kept",
+        needs_facts=True,
+        has_answers=True,
+        has_traces=True,
+    ),
     "judgements": Form(
         judgements.files,
         "Single judgements",
@@ -171,7 +196,7 @@ def chosen(formats: Iterable[str]) -> list[str]:
     wanted = set(formats)
     if unknown := wanted - set(CHOICES):
         raise ValueError(f"{', '.join(sorted(unknown))} is no form; use {', '.join(CHOICES)}")
-    return [name for name, form in FORMS.items() if name in wanted or (ALL in wanted and not form.has_scores)]
+    return [name for name, form in FORMS.items() if name in wanted or (ALL in wanted and not form.is_by_name)]
 
 
 def write_folder(

@@ -133,7 +133,7 @@ def _flat(content: Content) -> Iterator[tuple[str | int, ...]]:
     """Each pair with how its grade came about, and what its judges noted: each wording once, on one line."""
     for row, answers in _with_notes(content):
         wordings = dict.fromkeys(" ".join(answer.note.split()) for answer in answers)
-        notes = "; ".join([_resolved(row), *filter(None, wordings)])
+        notes = "; ".join([resolved(row), *filter(None, wordings)])
         yield row.query_id, row.query_text, row.block_id, row.block_title, row.grade, row.split, notes
 
 
@@ -159,6 +159,6 @@ def _with_notes(content: Content) -> Iterator[tuple[GradeRow, list[JudgementRow]
         yield row, answers
 
 
-def _resolved(row: GradeRow) -> str:
+def resolved(row: GradeRow) -> str:
     judges = plural(row.judges, "judge")
     return f"{row.resolution.replace('_', ' ')}, {judges}" if row.resolution else judges

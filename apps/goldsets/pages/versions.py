@@ -15,6 +15,7 @@ from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden
+from apps.common.web.forms import refusals_shown
 from apps.goldsets import rules
 from apps.goldsets.access import log_names, names_told, open_test
 from apps.goldsets.actions import versions as actions
@@ -31,6 +32,8 @@ from apps.goldsets.selectors.exclusions import losses_as_csv, losses_facts
 from apps.goldsets.selectors.public import ended_versions, public_versions
 from apps.goldsets.selectors.training import leaks_in
 from apps.goldsets.selectors.versions import current_key, keys_of, version_now
+from apps.querylogs.execution.fetching import last_server
+from apps.querylogs.forms import TraceServerForm
 from apps.review.core.elsewhere import sample_sentence
 
 PER_PAGE = 100
@@ -131,7 +134,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "is_ended": now.is_public and version.pk in ended_versions(project, at=timezone.now()),
         "manifest": manifest,
         "signing_key": current_key(version.gold_set.project),
-        "forms": offered_forms(version, member_of(request)),
+        "forms": offered_forms(version, member_of(request), has_traces=now.has_traces),
         "runs": [] if blind_refusal else offered_runs(version, member_of(request)),
         "release_refusal": rules.release_refusal(version),
         "blind_refusal": blind_refusal,
@@ -301,6 +304,24 @@ def export(request: HttpRequest, project: Project, gold_set: str, number: int) -
         with_slices=request.GET.get("slices") == "yes",
     )
     return cast(HttpResponse, answer)  # a streamed answer is one in all but its class
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def send_grades(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    """Send the grades of dev to the traces that its queries are from, in a job."""
+    version, member = versions.version_in(project, gold_set, number), member_of(request)
+    refusal = rules.sending_refusal(version, has_traces=versions.traced_in(version).exists())
+    form = TraceServerForm(request.POST or None, project=project, initial=last_server(project))
+    if request.method == "POST" and form.is_valid():
+        answers = rules.answers_refusal(member, version) is None
+        with refusals_shown(form):
+            job = actions.request_sending(
+                version=version, answers=answers, **form.cleaned_data, actor=member.user, at=timezone.now()
+            )
+            return redirect("jobs:job", slug=project.slug, pk=job.pk)
+    context = {"version": version, "form": form, "refusal": refusal}
+    return render(request, "goldsets/send_grades.html", context, status=400 if form.errors else 200)
 
 
 def page_of(version: Version) -> str:

@@ -28,6 +28,7 @@ from apps.goldsets.formats.content import (
     JudgementRow,
     LeftOut,
     SliceRow,
+    Traces,
     TripleRow,
     VersionPart,
 )
@@ -97,6 +98,9 @@ class VersionContent:
     def scores(self) -> None:
         """None: runs are made and chosen afterwards, so what they scored is no part of the version."""
 
+    def traces(self) -> None:
+        """None: a log can be drawn again, so where its queries were asked is no part of the version."""
+
     def slices(self) -> Iterator[SliceRow]:
         """None: they are made after the release and grow, so they are no part of the version."""
         return iter(())
@@ -160,18 +164,19 @@ def part_of(
     names: bool = True,
     answers: bool = True,
     runs: Sequence[Run] = (),
+    traces: Traces | None = None,
     with_slices: bool = False,
 ) -> VersionPart:
     """The rows that one reader gets.
 
     `splits` names those to write. Items of `revoked` sources are left out. Without `names` people are "author" and
     "reviewer 1", for readers who may not see names of single answers; without `answers` there are no single
-    judgements, nor their notes. The scores of `runs`, which are on the version's snapshot, go along. Slices are as they
-    are now.
+    judgements, nor their notes. The scores of `runs`, which are on the version's snapshot, and `traces` go along.
+    Slices are as they are now.
     """
     left_out = whole.of_sources(revoked)
     scores = RunScores(runs, whole.keys_of_queries) if runs else None
-    part = VersionPart(whole, splits=splits, left_out=left_out, names=names, answers=answers, run_scores=scores)
+    part = VersionPart(whole, splits, left_out, names=names, answers=answers, run_scores=scores, traces_now=traces)
     return replace(part, slices_now=lambda: slices_of(whole.version, part)) if with_slices else part
 
 

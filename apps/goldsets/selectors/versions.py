@@ -31,6 +31,8 @@ from apps.metrics.agreement.results import informative
 from apps.metrics.estimate import Estimate
 from apps.queries.models import Source
 from apps.queries.selectors import REVOKED, closest_permission, lost_permissions
+from apps.querylogs.models import OfferedQuery
+from apps.querylogs.selectors.logs import with_traces
 from apps.triples.enums import State
 from apps.triples.models import USABLE, Triple
 
@@ -324,6 +326,7 @@ class VersionNow:
     released: str
     is_public: bool
     has_slices: bool
+    has_traces: bool
     revoked: list[int]
     waiting: dict[str, int]
     manifests: list[LiveManifest]
@@ -349,6 +352,7 @@ def _own(version: Version) -> BatchedRead[dict[str, Any]]:
         "released": Subquery(released.values("number")[:1]),
         "is_public": Exists(version.public_releases.filter(state=PublicState.RELEASED)),
         "has_slices": Exists(version.slices.all()),
+        "has_traces": Exists(traced_in(version)),
     }
 
     def read(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -356,6 +360,11 @@ def _own(version: Version) -> BatchedRead[dict[str, Any]]:
         return {**found, **labels}
 
     return BatchedRead(asks, read)
+
+
+def traced_in(version: Version) -> QuerySet[OfferedQuery]:
+    """The queries of a version whose grades may go back to their traces."""
+    return with_traces().filter(query__in=version.queries.values("query"))
 
 
 def documents_held(version: Version) -> DocumentReach:

@@ -97,9 +97,9 @@ def _context(request: HttpRequest, job: Job) -> dict:
 def _result_page(project: Project, job: Job) -> str:
     """The address where the result of a job is shown; "" for kinds that have none."""
     with suppress(UnknownKind):
-        if page := kind_named(job.kind).page:
-            name, key = page
-            return reverse(name, args=[project.slug, job.params[key]])
+        told = {**job.params, **(job.result or {})}
+        if (page := kind_named(job.kind).page) and page[1] in told:
+            return reverse(page[0], args=[project.slug, told[page[1]]])
     return ""
 
 

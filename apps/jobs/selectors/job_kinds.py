@@ -44,7 +44,8 @@ def job_kind(
     `follower(job, at)` is called in the transaction of every step of the job, with its new state, to update rows that
     depend on the job when it fails, is cancelled, or runs again.
 
-    `page` is where the result is shown: the name of an address in the project, and the job parameter that is its key.
+    `page` is where the result is shown: the name of an address in the project, and what its key is called
+    among the job's parameters or in its result.
     """
 
     def register(handler: Handler) -> Handler:

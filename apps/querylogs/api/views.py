@@ -27,7 +27,7 @@ from apps.querylogs import actions
 from apps.querylogs.enums import Band, OfferState, Outcome, Plan
 from apps.querylogs.execution import received
 from apps.querylogs.formats.spans import as_response, spans_of_body
-from apps.querylogs.forms import DecideForm, RunsForm
+from apps.querylogs.forms import DecideForm, FetchForm, RunsForm
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
 from apps.querylogs.rules import MOST_NAME
 from apps.querylogs.selectors import logs as selectors
@@ -277,6 +277,27 @@ class LogReceived(LogStep):
     def post(self, request: Request, slug: str) -> Response:
         item = actions.take_received(project=self.project, actor=self.member.user, at=timezone.now())
         return Response({"import": item.pk}, status=201)
+
+
+class FetchInput(serializers.Serializer):
+    """The server, what is fetched from it, and how the log is called."""
+
+    def get_fields(self) -> dict[str, Any]:
+        return body_fields(FetchForm)
+
+
+class FetchOut(serializers.Serializer):
+    job = serializers.IntegerField(help_text="Its result has `import_id`, the import that waits for its confirmation.")
+
+
+class LogFetch(LogStep):
+    """Fetches traces from Langfuse or Phoenix in a job, and makes a waiting import of them."""
+
+    @extend_schema(operation_id="query_logs_fetch", request=FetchInput, responses={202: FetchOut})
+    def post(self, request: Request, slug: str) -> Response:
+        form = checked(FetchForm(given_in(request.data, FetchInput), project=self.project))
+        job = actions.request_fetch(project=self.project, **form.request, actor=self.member.user, at=timezone.now())
+        return Response({"job": job.pk}, status=202)
 
 
 class NameList(LogView):

@@ -340,7 +340,9 @@ def draw_log(file: FileToImport, progress: Progress = lambda done: None) -> Draw
     documents = _known_documents(file.project) if OBJECT in columns else set()
     fewest = FEWEST_CLICKING if PERSON in columns else 1
     clicked = clicked_documents(reading, sample.places, codes, documents, least=fewest)
-    returned = _returned_for(file.project, reading, opened.table.results, sample.places)
+    returned = _returned_for(
+        file.project, reading, opened.table.results, sample.places, with_links=options.get("grades_back", False)
+    )
     before = histories(reading, sample.places.tolist(), least=options["people"])
     offered = [
         OfferedQuery(
@@ -359,6 +361,8 @@ def draw_log(file: FileToImport, progress: Progress = lambda done: None) -> Draw
         for number, (wording, by_clicks) in enumerate(zip(found, clicked, strict=True))
     ]
     figures = _counts(reading, opened) | {"strata": strata_json(sample.plan)}
+    if options.get("grades_back"):
+        figures["grades_back"] = True
     return Drawn(offered, figures | {"alike": _alike(file.project, sample, reading.groups, options["people"])})
 
 
@@ -369,9 +373,12 @@ def _history(reading: Reading, sample: Sampled, before: Sequence[int]) -> list[s
 
 
 def _returned_for(
-    project: Project, reading: Reading, results: Results, places: Ints
+    project: Project, reading: Reading, results: Results, places: Ints, *, with_links: bool
 ) -> dict[int, dict[str, dict[str, Any]]]:
-    """What each system returned last for the drawn queries, as it is kept: known ids, and masked texts."""
+    """What each system returned last for the drawn queries, as it is kept: known ids, and masked texts.
+
+    `with_links`: with the ids of trace and span, and where each passage stood in the list there.
+    """
     rankings, names = reading.rankings, names_of(project)
     chosen = np.flatnonzero(np.isin(rankings.queries, places))
     last: dict[tuple[int, int], int] = {}
@@ -385,13 +392,17 @@ def _returned_for(
         kept[number] = ({"id": name} if name in known else {}) | ({"text": mask(text, names).text} if text else {})
     found: dict[int, dict[str, dict[str, Any]]] = {}
     for (query, system), row in last.items():
-        passages = [kept[one] for one in results.listed(int(rankings.lists[row]))]
+        number = int(rankings.lists[row])
+        passages = [kept[one] for one in results.listed(number)]
         took = float(rankings.milliseconds[row])
-        found.setdefault(query, {})[rankings.names[system]] = {
+        told = found.setdefault(query, {})[rankings.names[system]] = {
             "passages": [one for one in passages if one],
             "unknown": sum(not one for one in passages),
             "milliseconds": None if np.isnan(took) else took,
         }
+        if with_links and (link := results.link(number)):
+            there = [place for one, place in zip(passages, results.places(number), strict=True) if one]
+            told |= {**link._asdict(), "places": there}
     return found
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from apps.accounts.models import Project
-from apps.querylogs.formats.spans import RERANKER, RETRIEVER, Span
+from apps.querylogs.formats.spans import Span, as_record
 
 WAITS_FOR = timedelta(days=14)
 """How long received traces wait for somebody, from the first of them on."""
@@ -67,7 +67,7 @@ def _locked(project_id: int) -> Iterator[dict[str, Any]]:
 
 def receive(project: Project, spans: Iterable[Span], at: datetime) -> Received:
     """Write spans to the file of the project."""
-    lines = [json.dumps(_as_record(span)) for span in spans]
+    lines = [json.dumps(as_record(span)) for span in spans]
     content = "".join(f"{line}\n" for line in lines).encode()
     with _locked(project.pk) as told:
         minute = f"{at:%Y-%m-%dT%H:%M}"
@@ -86,16 +86,6 @@ def receive(project: Project, spans: Iterable[Span], at: datetime) -> Received:
             out.write(content)
         told["spans"] += len(lines)
     return Received(len(lines))
-
-
-def _as_record(span: Span) -> dict[str, Any]:
-    """The span as the reader of OpenInference has it."""
-    record = {"name": span.name, "context": {"trace_id": span.trace}, "span_kind": span.kind}
-    if span.kind not in {RETRIEVER, RERANKER}:
-        about = {"user.id": span.person, "session.id": span.conversation}
-        return {**record, "attributes": {name: value for name, value in about.items() if value}}
-    times = {"start_time": span.start, "end_time": span.end, "status_code": "ERROR" if span.failed else "OK"}
-    return {**record, **times, "attributes": dict(span.values)}
 
 
 def waiting_in(project: Project) -> Waiting | None:

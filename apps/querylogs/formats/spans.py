@@ -31,7 +31,7 @@ Attributes = Mapping[str, Any]
 
 
 class Span(NamedTuple):
-    """One step of a trace. Times are nanoseconds since 1970, 0 where they are not known."""
+    """One step of a trace. Times are nanoseconds since 1970, 0 where they are not known; `id` is "" where none is."""
 
     trace: str
     name: str
@@ -40,6 +40,7 @@ class Span(NamedTuple):
     start: int = 0
     end: int = 0
     failed: bool = False
+    id: str = ""
 
     @property
     def person(self) -> str:
@@ -137,6 +138,7 @@ def _kind(name: str, values: Attributes, told: str = "") -> str:
 
 
 _TRACES = ("traceId", "trace_id", "context.trace_id")
+_OWN = ("spanId", "span_id", "context.span_id")
 _STARTS = ("startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time", "timestamp")
 _ENDS = ("endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time")
 _RESOURCES = ("resourceSpans", "resource_spans")
@@ -151,7 +153,7 @@ def _field(record: Attributes, names: Iterable[str]) -> Any:
     return None
 
 
-def _span(record: Attributes, values: Attributes, told: str = "", trace: str = "") -> Span:
+def _span(record: Attributes, values: Attributes, told: str = "", trace: str = "", own: Any = "") -> Span:
     """The span that a record of any form is. Of one that is no search only what joins it to its trace is made."""
     name = str(record.get("name") or "")
     kind = _kind(name, values, told)
@@ -163,7 +165,8 @@ def _span(record: Attributes, values: Attributes, told: str = "", trace: str = "
     codes = (inner.get("code"), inner.get("status_code"), record.get("status_code"), record.get("level"))
     start, end = (_nanoseconds(_field(record, names)) for names in (_STARTS, _ENDS))
     failed = any(str(code).upper() in _FAILED for code in codes)
-    return Span(trace, name, kind, {key: _plain(value) for key, value in values.items()}, start, end, failed)
+    own = str(_field(record, _OWN) or own or "")
+    return Span(trace, name, kind, {key: _plain(value) for key, value in values.items()}, start, end, failed, own)
 
 
 def are_spans(source: TableFile) -> bool:
@@ -210,7 +213,7 @@ def read_spans(source: TableFile, errors: ErrorList) -> Iterator[Span]:
     source.caps = CAPS._replace(line_bytes=REQUEST_BYTES)
     start = _protobuf_start(source.head(4_096))
     messages = _messages(source, is_divided=start == 4)
-    parts = map(_spans_of, _records(source, errors)) if start is None else map(spans_of_bytes, messages)
+    parts = map(spans_of_record, _records(source, errors)) if start is None else map(spans_of_bytes, messages)
     for number, spans in enumerate(parts, start=1):  # with `map` no request is kept while the next is read
         try:
             yield from spans
@@ -218,8 +221,19 @@ def read_spans(source: TableFile, errors: ErrorList) -> Iterator[Span]:
             errors.add(source.error(number, "", "", "these are no spans"))
 
 
-def _spans_of(record: Attributes) -> Iterator[Span]:
+def spans_of_record(record: Attributes) -> Iterator[Span]:
+    """The spans that an object of any form has."""
     yield from (_reader(record) or _of_langfuse)(record)
+
+
+def as_record(span: Span) -> dict[str, Any]:
+    """The span as the reader of OpenInference has it; of one that is no search only what joins it to its trace."""
+    record = {"name": span.name, "context": {"trace_id": span.trace, "span_id": span.id}, "span_kind": span.kind}
+    if span.kind not in {RETRIEVER, RERANKER}:
+        about = {"user.id": span.person, "session.id": span.conversation}
+        return {**record, "attributes": {name: value for name, value in about.items() if value}}
+    times = {"start_time": span.start, "end_time": span.end, "status_code": "ERROR" if span.failed else "OK"}
+    return {**record, **times, "attributes": dict(span.values)}
 
 
 def _records(source: TableFile, errors: ErrorList) -> Iterator[Attributes]:
@@ -339,7 +353,7 @@ def _of_message(span: Any) -> Span:
     values = {one.key: _of_any(one.value) for one in span.attributes}
     times = (span.start_time_unix_nano, span.end_time_unix_nano)
     kind = _kind(span.name, values)
-    return Span(span.trace_id.hex(), span.name, kind, values, *times, failed=span.status.code == 2)
+    return Span(span.trace_id.hex(), span.name, kind, values, *times, span.status.code == 2, span.span_id.hex())
 
 
 def _of_any(value: Any) -> Any:
@@ -362,8 +376,8 @@ def _of_openinference(record: Attributes) -> Iterator[Span]:
     values = {key: value for key, value in values.items() if value not in (None, "")}
     tree = tree_of({key: value for key, value in values.items() if key.partition(".")[0] in _ROOTS})
     values |= {key: value for key in _ABOUT if (value := value_at(tree, key)) not in (None, "")}
-    trace = context.get("trace_id", "") if isinstance(context, dict) else ""
-    yield _span(record, values, str(record.get("span_kind") or ""), trace)
+    trace, own = (context.get(name, "") if isinstance(context, dict) else "" for name in ("trace_id", "span_id"))
+    yield _span(record, values, str(record.get("span_kind") or ""), trace, own)
 
 
 def _of_langfuse(record: Attributes) -> Iterator[Span]:
@@ -384,7 +398,7 @@ def _of_observation(record: Attributes, trace: str) -> Span:
     attributes = opened(metadata.get("attributes")) if isinstance(metadata, dict) else None
     values = dict(attributes) if isinstance(attributes, dict) else {}
     values |= {name: value for name in _KEPT if (value := record.get(name)) not in (None, "")}
-    return _span(record, values, str(record.get("type") or ""), trace)
+    return _span(record, values, str(record.get("type") or ""), trace, record.get("id"))
 
 
 _KEPT = ("input", "output", "userId", "user_id", "sessionId", "session_id")

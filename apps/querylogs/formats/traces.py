@@ -4,6 +4,7 @@ Of passages, equal texts are kept once, on disk, in a file without a name.
 """
 
 import hashlib
+import re
 import secrets
 from array import array
 from collections import Counter
@@ -164,6 +165,21 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value == value else None
 
 
+class Link(NamedTuple):
+    """The ids of a span and of its trace."""
+
+    trace: str
+    span: str
+
+
+_RANDOM = re.compile(r"[0-9a-fA-F-]{8,64}")
+"""An id that a tracer draws at random. Any other may be made of a name, and is not kept."""
+
+
+def link_of(span: Span) -> Link | None:
+    return Link(span.trace, span.id) if _RANDOM.fullmatch(span.trace) and _RANDOM.fullmatch(span.id) else None
+
+
 class Results:
     """Lists of passages by number. Equal texts and equal passages are kept once; the texts on disk, without a name.
 
@@ -177,6 +193,7 @@ class Results:
         self._names = list[str]()
         self._id_of, self._text_of = array("q"), array("q")
         self._members, self._firsts = array("L"), array("Q", [0])
+        self._places, self._links = array("H"), array("q")
         self.nameless = 0
         """Passages with neither an id nor a text."""
 
@@ -184,10 +201,10 @@ class Results:
         """How many different passages there are."""
         return len(self._id_of)
 
-    def add(self, passages: Sequence[Passage]) -> int:
-        """The number of a list of passages, best first; a passage counts once in it."""
-        seen = dict[int, None]()
-        for name, text, _ in passages:
+    def add(self, passages: Sequence[Passage], link: Link | None = None) -> int:
+        """The number of a list of passages, best first; a passage counts once in it. `link` is where it was told."""
+        seen = dict[int, int]()
+        for place, (name, text, _) in enumerate(passages):
             key = (self._id(name), self.add_text(text) if text and not text.isspace() else -1)
             if key == (-1, -1):
                 self.nameless += 1
@@ -196,8 +213,10 @@ class Results:
             if number == len(self._id_of):
                 self._id_of.append(key[0])
                 self._text_of.append(key[1])
-            seen[number] = None
+            seen.setdefault(number, place)
         self._members.extend(seen)
+        self._places.extend(seen.values())
+        self._links.append(self.add_text(" ".join(link)) if link else -1)
         self._firsts.append(len(self._members))
         return len(self._firsts) - 2
 
@@ -226,6 +245,14 @@ class Results:
     def listed(self, number: int) -> Sequence[int]:
         """The numbers of the passages of a list."""
         return self._members[self._firsts[number] : self._firsts[number + 1]]
+
+    def places(self, number: int) -> Sequence[int]:
+        """Where each of these passages stands in the list as it was sent, from 0."""
+        return self._places[self._firsts[number] : self._firsts[number + 1]]
+
+    def link(self, number: int) -> Link | None:
+        """The trace and the span in which a list was told."""
+        return Link(*self.text(self._links[number]).split(" ")) if self._links[number] >= 0 else None
 
     def passage(self, number: int) -> Passage:
         name, text = self._id_of[number], self._text_of[number]
@@ -305,7 +332,7 @@ class Searches:
         else:
             found = retrieval_of(span)
             query = self.results.add_text(found.query) if found.query else -1
-            listed = -1 if found.passages is None else self.results.add(found.passages)
+            listed = -1 if found.passages is None else self.results.add(found.passages, link_of(span))
             before = -1 if found.before is None else self.results.add(found.before)
             system = self._systems.setdefault(span.name or "search", len(self._systems))
             took = (span.end - span.start) / 1e6 if span.end > span.start > 0 else -1.0

@@ -16,11 +16,12 @@ from apps.accounts.models import Project
 from apps.common.errors import Refusal
 from apps.common.text.wording import plural
 from apps.common.text.words import words_of
+from apps.common.web.forms import refusals_shown
 from apps.queries.core.masking import BY_PEOPLE, with_masks
 from apps.querylogs import actions
 from apps.querylogs.enums import OfferState
 from apps.querylogs.execution import received
-from apps.querylogs.forms import MASK, UNDO, DecideForm, NamesForm, RunsForm
+from apps.querylogs.forms import MASK, UNDO, DecideForm, FetchForm, NamesForm, RunsForm
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
 from apps.querylogs.selectors import logs as selectors
 from apps.querylogs.selectors.logs import Tally, nearest, offered_in, tally_of
@@ -45,6 +46,18 @@ def take_received(request: HttpRequest, project: Project) -> HttpResponse:
     """Make an import of the traces that came in, and show what is in them."""
     item = actions.take_received(project=project, actor=user_of(request), at=timezone.now())
     return redirect("corpus:import", slug=project.slug, pk=item.pk)
+
+
+@require_http_methods(READ_WRITE)
+@member_view(Role.LEAD)
+def fetch(request: HttpRequest, project: Project) -> HttpResponse:
+    """Fetch traces from Langfuse or Phoenix, in a job."""
+    form = FetchForm(request.POST or None, project=project)
+    if request.method == "POST" and form.is_valid():
+        with refusals_shown(form):
+            job = actions.request_fetch(project=project, **form.request, actor=user_of(request), at=timezone.now())
+            return redirect("jobs:job", slug=project.slug, pk=job.pk)
+    return render(request, "querylogs/fetch.html", {"form": form}, status=400 if form.errors else 200)
 
 
 @require_safe

@@ -165,6 +165,33 @@ def systems_in(log: QueryLog) -> list[SystemRow]:
     return rows
 
 
+class Traced(NamedTuple):
+    """What a system returned for a query, and where that was told: `places` are those of the passages in the list."""
+
+    query: int
+    system: str
+    trace: str
+    span: str
+    passages: Sequence[Mapping[str, str]]
+    places: Sequence[int]
+    at: datetime
+
+
+def with_traces() -> QuerySet[OfferedQuery]:
+    """The kept queries whose grades may go back to their traces."""
+    kept = OfferedQuery.objects.filter(state=OfferState.KEPT, query__isnull=False).exclude(returned={})
+    return kept.filter(log__figures__grades_back=True)
+
+
+def traced(queries: Iterable[int]) -> Iterator[Traced]:
+    """What was told of these queries, by their keys; `at` is when their log was drawn."""
+    rows = with_traces().filter(query__in=queries).order_by("pk")
+    for query, returned, at in rows.values_list("query", "returned", "log__created_at"):
+        for system, told in sorted(returned.items()):
+            if "span" in told:
+                yield Traced(query, system, told["trace"], told["span"], told["passages"], told["places"], at)
+
+
 def runs_of(log: QueryLog) -> QuerySet[Run]:
     """The runs that were made of it, newest first."""
     return Run.objects.filter(project=log.project, origin__startswith=origin_of(log)).order_by("-pk")

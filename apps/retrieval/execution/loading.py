@@ -98,8 +98,23 @@ def connection_to(
     engine: RemoteEngine, project: Project, locate: Locate, pace: Pace, limits: RequestLimits | None = None
 ) -> Iterator[RemoteConnection]:
     """An open connection that signs in with the engine's secret. Raises NoSecret and BadAddress."""
-    target = parse_url(engine.address)
-    headers = engine.auth.headers(reveal(project, engine.auth.secret)) if engine.auth.secret else {}
+    with connection_at(engine.address, engine.auth, project, pace, limits, locate=locate) as connection:
+        yield connection
+
+
+@contextmanager
+def connection_at(
+    address: str,
+    auth: Auth,
+    project: Project,
+    pace: Pace,
+    limits: RequestLimits | None = None,
+    *,
+    locate: Locate = lambda ids: {},
+) -> Iterator[RemoteConnection]:
+    """The same to any server, of which nothing is located by default."""
+    target = parse_url(address)
+    headers = auth.headers(reveal(project, auth.secret)) if auth.secret else {}
     openings = settings.OUTBOUND_ALLOW
     with http_connection(target, locate, pace, headers=headers, openings=openings, limits=limits) as connection:
         yield connection
@@ -110,8 +125,8 @@ def _loader(ctx: JobContext, index: LoadedIndex) -> Iterator[Loader]:
     try:
         engine = engine_at(index.url, index.name, index.auth)
         path = split_address(index.url)[1]
-        with connection_to(engine, index.project, lambda _: {}, PACE) as connection:
-            yield Loader(connection.send, path, index.name, PACE, lambda seconds: _wait(ctx, seconds))
+        with connection_to(engine, index.project, lambda ids: {}, PACE) as connection:
+            yield Loader(connection.send, path, index.name, PACE, lambda seconds: wait_in(ctx, seconds))
     except (BadParameters, BadAddress, NoSecret) as error:
         raise JobFailed(str(error)) from None
 
@@ -127,7 +142,7 @@ def _vectors(ctx: JobContext, index: LoadedIndex) -> Iterator[Vectors]:
         yield vectors
 
 
-def _wait(ctx: JobContext, seconds: float) -> None:
+def wait_in(ctx: JobContext, seconds: float) -> None:
     """Wait, and notice meanwhile when the job is cancelled or another worker has it."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:

@@ -238,6 +238,9 @@ class PublicContent:
     def judgements(self, *, noted: bool = False) -> Iterator[JudgementRow] | None:
         return None
 
+    def traces(self) -> None:
+        """None: a trace is of a search that somebody made."""
+
     def scores(self) -> None:
         return None
 

@@ -1,7 +1,7 @@
 """Loading passages into an index of OpenSearch or Elasticsearch, checking them, and dropping the index."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -159,22 +159,39 @@ class Loader:
         body: bytes | None = None,
         *,
         content: str = JSON,
-        allowed: frozenset[int] | set[int] = frozenset(),
+        allowed: Collection[int] = (),
     ) -> Reply:
         headers = {"Accept": JSON, **({"Content-Type": content} if body is not None else {})}
         request = Request(method, f"{self.path}{path}", headers, body)
-        for attempt in range(1, self.pace.tries + 1):
-            try:
-                reply = self.send(request)
-                if reply.status not in allowed:
-                    check_status(reply, error_type(reply))
-                return reply
-            except RemoteError as error:
-                pause = self.pace.wait_before(attempt + 1, path) if error.wait is None else error.wait
-                if not error.is_passing or attempt == self.pace.tries or pause > LONGEST_PAUSE:
-                    raise
-                self.wait(pause)
-        raise AssertionError("the last try returns or raises")
+        return asked(self.send, request, self.pace, self.wait, allowed=allowed, reason=error_type)
+
+
+def asked(
+    send: Send,
+    request: Request,
+    pace: Pace,
+    wait: Callable[[float], None],
+    *,
+    allowed: Collection[int] = (),
+    reason: Callable[[Reply], str] = lambda reply: "",
+) -> Reply:
+    """The reply of success, or with an allowed status, sent again where that may help, as often as the pace says.
+
+    `wait` waits that many seconds. `reason` is what an error of the server says, as far as it is safe to show. Raises
+    RemoteError.
+    """
+    for attempt in range(1, pace.tries + 1):
+        try:
+            reply = send(request)
+            if reply.status not in allowed:
+                check_status(reply, reason(reply))
+            return reply
+        except RemoteError as error:
+            pause = pace.wait_before(attempt + 1, request.path) if error.wait is None else error.wait
+            if not error.is_passing or attempt == pace.tries or pause > LONGEST_PAUSE:
+                raise
+            wait(pause)
+    raise AssertionError("the last try returns or raises")
 
 
 def _json(value: Any) -> bytes:
