@@ -85,7 +85,7 @@ def kept_together(facts: Mapping[str, Any]) -> str:
 
 
 def on_both_sides(facts: Mapping[str, Any]) -> str:
-    """What is relevant in dev and in test, from the facts of a manifest; "" for a version from before it was counted."""
+    """What is relevant in dev and in test, from the facts of a manifest; "" where that was not counted yet."""
     shared = facts.get("shared")
     if shared is None:
         return ""
