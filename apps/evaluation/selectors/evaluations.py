@@ -137,6 +137,24 @@ def requested_on(version: Version, split: str, hit: str = BY_GRADES, part: Slice
     return once(key, lambda: [Requested(pk, run, tag, names, at is not None) for pk, run, tag, names, at in rows])
 
 
+MOST_OF_A_REQUEST = 200
+
+
+class LastAsked(NamedTuple):
+    """What was scored last on a version by a rule, on any split: the runs, and the measures; nothing at first."""
+
+    runs: list[int]
+    measures: list[str]
+
+
+def last_asked(version: Version, hit: str) -> LastAsked:
+    """The runs of one request have one time."""
+    asked = Evaluation.everything.filter(version=version, hit=hit).order_by("-requested_at", "pk")
+    rows = list(asked.values_list("requested_at", "run_id", "measures")[:MOST_OF_A_REQUEST])
+    latest = [row for row in rows if row[0] == rows[0][0]]
+    return LastAsked([run for _, run, _ in latest], latest[0][2] if latest else [])
+
+
 def in_progress(requested: Sequence[Requested], most: int) -> list[Evaluation]:
     """Those that are not scored yet, newest first, at most so many, each with its job."""
     keys = sorted((one.pk for one in requested if not one.is_scored), reverse=True)[:most]
