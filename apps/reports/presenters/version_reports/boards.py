@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from django.db.models import Count
@@ -15,6 +16,7 @@ from apps.evaluation.core.basis import RULE_NAMES, basis_words
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.rules import EVERY_SPLIT
 from apps.evaluation.selectors import evaluations, leaderboard
+from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import Split
@@ -23,9 +25,11 @@ from apps.metrics.columns import Floats
 from apps.metrics.expected.rules import BY_GRADES, TEXT, counts_questions, is_by_text
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
+from apps.metrics.scorecard import Scorecard
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, summaries
 from apps.reports.core.document import Block, Mean, Paragraph, ReportSection, Table
 from apps.reports.core.negatives import MeasuredSplit, negative_parts
+from apps.reports.core.score_document import measures_part, verdict_of
 from apps.reports.core.version_document import SplitBoard, Stratum, strata_section
 from apps.reports.models import NegativesReport
 from apps.reports.presenters.version_reports.questions import VersionQuestions, divided, in_order
@@ -35,6 +39,7 @@ from apps.retrieval.enums import SystemKind
 NOT_MEASURED = (
     "What they do to scores has not been measured: a lead can start that under Training negatives of the version."
 )
+CHOSEN_BY_SCORE = "It is the best of {} runs by these very figures: by chance alone it looks better here than it is."
 ALL = ("All", "all questions")
 
 
@@ -112,12 +117,49 @@ def best_and_baseline(board: ScoredBoard) -> list[RankedRun]:
     return [*scored[:1], *others[:1]]
 
 
-def strata_sections(questions: VersionQuestions, boards: Sequence[ScoredBoard]) -> list[ReportSection]:
+def compared_pairs(boards: Sequence[ScoredBoard]) -> list[tuple[ScoredBoard, EvaluationPair]]:
+    """The best run of each chosen board against its baseline, where both have values for the same questions."""
+    pairs = []
+    for board in _chosen(boards):
+        best, *others = [ranked.scores[board.measures[0]].evaluation for ranked in best_and_baseline(board)] or [None]
+        if best is not None and others:
+            pair = EvaluationPair.of(others[0], best)
+            if pair.comparison.measure(board.measures[0]) is not None:
+                pairs.append((board, pair))
+    return pairs
+
+
+def comparison_section(board: ScoredBoard, pair: EvaluationPair) -> ReportSection:
+    """The comparison of its own page, without single questions."""
+    first, compared = board.measures[0], pair.among(board.measures[0])
+    compared = replace(compared, measures=sorted(compared.measures, key=lambda row: row.measure != first))
+    card = Scorecard(
+        measures={row.measure: parse_measure(row.measure) for row in compared.measures},
+        queries=tuple(pair.candidate.query_ids),
+        with_relevant=pair.candidate.counts.get("with_relevant", len(pair.candidate.query_ids)),
+        runs=[],
+        confidence=DEFAULT_CONFIDENCE,
+        seed=pair.candidate.seed,
+        hit=pair.candidate.rule,
+        comparisons=[compared],
+    )
+    section = measures_part(card, compared)
+    blocks = [Paragraph(verdict_of(card, compared)), *section.blocks]
+    if len(board.runs) > 2:
+        blocks.append(Paragraph(CHOSEN_BY_SCORE.format(count(len(board.runs))), quiet=True))
+    return section._replace(title=f"{section.title} on {board.where}", blocks=blocks)
+
+
+def _chosen(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
     """By grades, by text and by one hit rule, on dev and test; on both together where neither was scored by itself."""
     by_grades = [board for board in boards if not board.hit]
     by_text = [board for board in boards if is_by_text(board.hit)]
     on_triples = [board for board in boards if board.counts_questions]
-    chosen = [board for kind in (by_grades, by_text, on_triples) for board in _by_split(_by_one_rule(kind))]
+    return [board for kind in (by_grades, by_text, on_triples) for board in _by_split(_by_one_rule(kind))]
+
+
+def strata_sections(questions: VersionQuestions, boards: Sequence[ScoredBoard]) -> list[ReportSection]:
+    chosen = _chosen(boards)
     scores = _main_scores(chosen)
     sections = [_section(questions, board, scores) for board in chosen]
     return [section for section in sections if section.blocks]
