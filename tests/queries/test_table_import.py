@@ -231,3 +231,16 @@ def test_a_file_in_karats_own_columns_has_the_same_button_and_creates_nothing_be
     faulty = fix(upload("Q3,what else,Nowhere,\nQ4,why,Nowhere,tricky\n"))
     assert faulty.state == ImportState.FAULTY
     assert not project.sources.filter(slug="nowhere").exists()
+
+
+def test_rows_that_are_not_read_are_said_for_what_they_are(project):
+    """Excel leaves rows of separators below a table; so are marks between joined tables, and the headings again."""
+    table = read(project, "query;level\nkey rotation;easy\n;\nquery;level\n---;---\nwho opens;hard\n;\n ; \n")
+
+    assert [row.text for row in table.rows] == ["key rotation", "who opens"]
+    assert [(message.title, message.examples) for message in table.view.messages] == [
+        ("3 rows are blank, and are not read.", ["line 3", "line 7", "line 8"]),
+        ("1 row repeats the headings, and is not read.", ["line 4"]),
+        ("1 row only draws a line, and is not read.", ["line 5"]),
+        ("2 new queries get the ids Q001 to Q002.", ()),
+    ]
