@@ -113,6 +113,7 @@ def default_policies() -> dict:
         "freeze_terms": "off",
         "internal_words": "",
         "acronyms": "",
+        "terms": "",
         "allowed_public": [],
         "date_field": "date",
         "type_field": "type",

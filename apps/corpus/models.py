@@ -16,7 +16,9 @@ BASE_URL = "Address of the site that its passages link to; empty for none."
 SEVERAL_FILES = re.compile(r"\d+ files\.zip")
 """How a package of several files is called (`formats.packages.package_name`)."""
 FIRST_ROW = "What its last import took the first row of tables for; empty where that was recognised."
-READING = ("recipe", "also_text", "base_url", "first_row")
+COLUMNS = "What somebody said that columns of its tables are, such as Inhalt=text,Nr=id."
+MOST_COLUMNS = 1_000
+READING = ("recipe", "also_text", "base_url", "first_row", "columns")
 RECIPE = "How its documents were cut into blocks; empty when the files brought their own."
 
 
@@ -34,6 +36,7 @@ class Corpus(models.Model):
     also_text = models.CharField(max_length=200, blank=True, db_default="", help_text=ALSO_TEXT)
     base_url = models.CharField(max_length=300, blank=True, db_default="", help_text=BASE_URL)
     first_row = models.CharField(max_length=10, blank=True, db_default="", help_text=FIRST_ROW)
+    columns = models.CharField(max_length=MOST_COLUMNS, blank=True, db_default="", help_text=COLUMNS)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     freeze_job = models.ForeignKey(

@@ -6,12 +6,12 @@ from django import forms
 
 from apps.accounts.models import Project, default_policies
 from apps.accounts.rules import deletion_refusal
-from apps.common.web.forms import KaratForm
+from apps.common.web.forms import KaratForm, parsed
 from apps.corpus.enums import BlockField
 from apps.corpus.selectors.corpora import field_names
 from apps.evaluation.rules import fields_refusal
 from apps.goldsets.enums import CheckLevel, LeadCheckKind
-from apps.queries.core.variants import acronyms_in
+from apps.queries.core.variants import pairs_in
 from apps.queries.enums import CheckEffect, QueryCheck
 from apps.triples.core.checks import CAN_WARN
 
@@ -133,6 +133,13 @@ class SettingsForm(KaratForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="One a line: TLS = transport layer security. Variants of queries swap the two.",
     )
+    terms = forms.CharField(
+        label="Terms in another language",
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One a line: key rotation = Schlüsselwechsel. Variants of queries have them in that language.",
+    )
     lit_terms = forms.BooleanField(
         label="Highlight the query’s words while judging",
         required=False,
@@ -172,12 +179,10 @@ class SettingsForm(KaratForm):
         self.project = project
 
     def clean_acronyms(self) -> str:
-        lines: str = self.cleaned_data["acronyms"]
-        try:
-            acronyms_in(lines)
-        except ValueError as error:
-            raise forms.ValidationError(str(error)) from None
-        return lines
+        return parsed(self.cleaned_data["acronyms"], pairs_in)
+
+    def clean_terms(self) -> str:
+        return parsed(self.cleaned_data["terms"], pairs_in)
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}

@@ -438,8 +438,8 @@ def fields_refusal(project: Project, fields: Collection[BlockField]) -> dict[Blo
     """Why the metadata names of these fields can no longer be changed: scores of before were computed by them."""
     found = {}
     for field in fields:
-        by = {BlockField.DATE: "TD_nDCG", BlockField.AUDIENCE: "(role="}.get(field, f"by='{field}'")
-        scores = Score.objects.filter(evaluation__project=project, measure__contains=by)
+        by = {BlockField.DATE: "TD_nDCG|Freshness", BlockField.AUDIENCE: r"\(role="}.get(field, f"by='{field}'")
+        scores = Score.objects.filter(evaluation__project=project, measure__regex=by)
         if count := scores.values("evaluation").distinct().count():
             were = "1 evaluation was" if count == 1 else f"{count:,} evaluations were"
             found[field] = f"It cannot be changed: {were} computed by it, and would not compare with later ones."

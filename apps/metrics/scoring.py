@@ -11,7 +11,7 @@ from apps.metrics.columns import BLOCKS, TIMES, BlockIds, Covering, Floats, Ints
 from apps.metrics.measures.bounds import measure_bounds
 from apps.metrics.measures.entries import AUDIENCE, GRADES, TIME, UNANSWERABLE, Measure
 from apps.metrics.measures.measure_input import Pass
-from apps.metrics.measures.registry import measure_run
+from apps.metrics.measures.registry import measure_run, parse_measure
 from apps.metrics.measures.sets import interpolated_precision
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, mean_of, summaries
 
@@ -63,7 +63,7 @@ def if_judged(
 
 class UnknownValues(NamedTuple):
     """How many of the blocks that a measure reads have no value of its attribute, and are left out; without an audience
-    they are for everybody. By time these are relevant blocks, and else results.
+    they are for everybody. Of a measure by grades these are relevant blocks, and else results.
     """
 
     measure: str
@@ -74,7 +74,7 @@ class UnknownValues(NamedTuple):
     @property
     def words(self) -> str:
         """`ILD(by='type')@10: 3 of 480 results have no type and are left out.`"""
-        blocks = "relevant passages" if self.attribute == TIME else "results"
+        blocks = "relevant passages" if GRADES in parse_measure(self.measure).entry.needs else "results"
         have, are = ("has", "is") if self.unknown == 1 else ("have", "are")
         then = "open to everybody" if self.attribute == AUDIENCE else "left out"
         which = f"{self.unknown:,} of {self.of:,} {blocks} {have} no {self.attribute}"
@@ -91,10 +91,10 @@ def unknown_values(
         return []
     run, found = Pass(judged, ranked, block_ids), []
     for measure in of_blocks:
+        block = judged.block[judged.grade > 0] if GRADES in measure.entry.needs else run.top(measure.cutoff or 0)[1]
         if measure.reads == TIME:
-            is_unknown = np.isnan(blocks.times_of(judged.block[judged.grade > 0]))
+            is_unknown = np.isnan(blocks.times_of(block))
         else:
-            _, block = run.top(measure.cutoff or 0)
             is_unknown = blocks.by_name[measure.reads].of(block) < 0
         found.append(UnknownValues(str(measure), measure.reads, int(is_unknown.sum()), len(is_unknown)))
     return [one for one in found if one.unknown]

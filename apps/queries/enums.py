@@ -62,3 +62,5 @@ class VariantKind(models.TextChoices):
     LOWER = "lower", "lower case"
     TELEGRAPHIC = "short", "telegraphic"
     ACRONYM = "acronym", "acronym"
+    QUESTION = "question", "as a question"
+    LANGUAGE = "language", "other language"

@@ -36,7 +36,7 @@ from apps.queries.core.checks import (
 from apps.queries.core.naming import VARIANT, VARIANT_OF, QueryNames
 from apps.queries.core.strata import BALANCED, TYPED
 from apps.queries.core.stratified import Candidate, draw
-from apps.queries.core.variants import acronyms_in, degraded
+from apps.queries.core.variants import Known, degraded, pairs_in
 from apps.queries.enums import CheckEffect, QueryCheck, VariantKind
 from apps.queries.models import SET_PREFIX, FailureReport, Permission, Query, SavedSet, SetMember, Source
 
@@ -254,7 +254,9 @@ def new_variants(project: Project, query_ids: Collection[int], kinds: Collection
 
     Retired queries and variants get none; nor does a query whose degraded wording is its own or another variant's.
     """
-    acronyms = acronyms_in(policy(project, "acronyms"))
+    language, *others = usual_languages(languages_of(project)) or [""]
+    terms, acronyms = (pairs_in(policy(project, name)) for name in ("terms", "acronyms"))
+    known = Known(acronyms, terms, "" if others else language)
     made: defaultdict[str, set[str]] = defaultdict(set)
     variants = Query.objects.filter(project=project, metadata__has_key=VARIANT_OF)
     for facts, text in variants.values_list("metadata", "text"):
@@ -266,7 +268,7 @@ def new_variants(project: Project, query_ids: Collection[int], kinds: Collection
             has = made[query.outside_id]
             for kind in VariantKind:
                 is_new = kind in kinds and str(kind.label) not in has
-                text = degraded(query.text, kind, seed, acronyms) if is_new else ""
+                text = degraded(query.text, kind, seed, known) if is_new else ""
                 if text and text not in has:
                     found.append(NewVariant(query, kind, text))
                     has.add(text)
@@ -467,6 +469,12 @@ MOST_WORDS = 5_000_000
 MOST_HITS = 10
 
 
+def languages_of(project: Project) -> Counter[str]:
+    """How many of the newest queries are in each language; "" for those of which it is not clear."""
+    newest = live_queries(project).order_by("-pk").values_list("text", flat=True)
+    return Counter(map(language_of, newest[:LANGUAGES_OF]))
+
+
 class QueryGate:
     """The checks of a project, for one query, or for those of a file.
 
@@ -516,8 +524,7 @@ class QueryGate:
 
     @cached_property
     def _languages(self) -> Counter[str]:
-        newest = live_queries(self.project).order_by("-pk").values_list("text", flat=True)
-        return Counter(map(language_of, newest[:LANGUAGES_OF]))
+        return languages_of(self.project)
 
     def _others(self, text: str) -> Sequence[Other]:
         if self._is_import:

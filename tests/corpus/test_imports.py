@@ -269,6 +269,7 @@ def test_another_way_to_read_files_is_undone_with_its_passages():
     corpus = Corpus.objects.get()
     by_heading = texts_now(corpus)
     changed = {"recipe": "whole", "also_text": "yaml", "base_url": "https://docs.example.org", "first_row": "data"}
+    changed["columns"] = "Inhalt=text"
     again = confirmed(make_document_import(zip_, project=first.project, corpus=corpus.slug, **changed))
     corpus.refresh_from_db()
     assert corpus.reading == changed
@@ -276,7 +277,7 @@ def test_another_way_to_read_files_is_undone_with_its_passages():
     undo(again)
 
     corpus.refresh_from_db()
-    assert corpus.reading == {"recipe": "headings", "also_text": "", "base_url": "", "first_row": ""}
+    assert corpus.reading == {"recipe": "headings", "also_text": "", "base_url": "", "first_row": "", "columns": ""}
     assert texts_now(corpus) == by_heading
 
 

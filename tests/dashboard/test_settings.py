@@ -35,6 +35,7 @@ VALUES = {
     "freeze_terms": "refuse",
     "internal_words": "Zephyr",
     "acronyms": "TLS = transport layer security",
+    "terms": "key rotation = Schlüsselwechsel",
     "date_field": "published",
     "type_field": "doc_type",
     "provider_field": "owner",

@@ -232,14 +232,16 @@ def test_a_query_whose_blocks_have_no_attribute_has_no_value():
 
 def test_what_is_left_out_is_counted_by_measure():
     scene = scene_of(grades={"a": 2, "d": 1, "b": 0})
-    measures = parse_measures("ILD(by='type')@3 ILD(by='type')@4 TD_nDCG(half_life=30) nDCG@10")
+    names = "ILD(by='type')@3 ILD(by='type')@4 TD_nDCG(half_life=30) Freshness(half_life=30)@4 nDCG@10"
+    measures = parse_measures(names)
 
     found = unknown_values(measures, *scene)
 
-    assert [one[1:] for one in found] == [("type", 1, 4), ("time", 1, 2)]
+    assert [one[1:] for one in found] == [("type", 1, 4), ("time", 1, 2), ("time", 1, 4)]
     assert [one.words for one in found] == [
         "ILD(by='type')@4: 1 of 4 results has no type and is left out.",
         "TD_nDCG(half_life=30.0): 1 of 2 relevant passages has no time and is left out.",
+        "Freshness(half_life=30.0)@4: 1 of 4 results has no time and is left out.",
     ]
 
 
@@ -256,6 +258,15 @@ def test_gains_fade_with_the_age_of_the_block():
     discounts = [1.0, 1 / math.log2(3), 0.5]
     best = sum(gain * at for gain, at in zip(sorted((a, b, c), reverse=True), discounts, strict=True))
     assert found == pytest.approx(sum(gain * at for gain, at in zip((a, b, c), discounts, strict=True)) / best)
+
+
+def test_freshness_halves_with_each_half_life_and_leaves_out_what_has_no_time():
+    """At the time of the query a is ten days old and b none, c came later; d has no time."""
+    two, three, all_ = with_attributes(
+        "Freshness(half_life=10)@2 Freshness(half_life=5)@3 Freshness(half_life=5)@4", born=(0.0, 10.0, 12.0)
+    )
+
+    assert [two, three, all_] == pytest.approx([(0.5 + 1) / 2, (0.25 + 2) / 3, (0.25 + 2) / 3])
 
 
 def test_a_half_life_halves_the_gain_and_is_the_rate_that_does():

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from apps.audit.models import Event
 from apps.queries.actions.queries import QueryRefused, add_variants, edit_query, retire_query
-from apps.queries.core.variants import acronyms_in, degraded
+from apps.queries.core.variants import Known, Pair, degraded, pairs_in
 from apps.queries.enums import VariantKind
 from apps.queries.models import Query
 from tests.factories import AT, lead_of, make_project
@@ -45,15 +45,45 @@ def test_what_people_leave_out_is_left_out_and_nothing_else(kind, text, wording)
     ],
 )
 def test_an_acronym_of_the_list_is_spelled_out_and_the_words_are_shortened(text, wording):
-    acronyms = acronyms_in("TLS = transport layer security\n\nSSO= single sign-on")
+    known = Known(acronyms=pairs_in("TLS = transport layer security\n\nSSO= single sign-on"))
 
-    assert degraded(text, "acronym", 1, acronyms) == wording
+    assert degraded(text, "acronym", 1, known) == wording
+
+
+@pytest.mark.parametrize(
+    ("text", "wording"),
+    [
+        ("key rotation interval", "Schlüsselwechsel interval"),
+        ("Who ordered the Key rotation of each key?", "Who ordered the Schlüsselwechsel of each Schlüssel?"),
+        ("monkeys", ""),
+    ],
+)
+def test_all_terms_of_the_list_are_put_in_the_other_language_longer_ones_first(text, wording):
+    terms = [Pair("key", "Schlüssel"), Pair("key rotation", "Schlüsselwechsel")]
+
+    assert degraded(text, "language", 1, Known(terms=terms)) == wording
+    assert degraded(text, "language", 1) == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "wording"),
+    [
+        ("English", "key rotation interval", "What do the documents say about key rotation interval?"),
+        ("German", "Schlüsselwechsel Frist", "Was steht in den Unterlagen zu Schlüsselwechsel Frist?"),
+        ("English", "how often are keys rotated", ""),
+        ("English", "key rotation interval?", ""),
+        ("", "key rotation interval", ""),
+        ("Cyrillic script", "замена ключей", ""),
+    ],
+)
+def test_keywords_become_a_question_in_the_language_of_the_project_where_that_is_known(language, text, wording):
+    assert degraded(text, "question", 1, Known(language=language)) == wording
 
 
 @pytest.mark.parametrize("lines", ["TLS", "= transport", "TLS =", "A = b\nTLS: transport"])
 def test_a_line_that_is_no_acronym_is_named(lines):
     with pytest.raises(ValueError, match=r"Line [12], “"):
-        acronyms_in(lines)
+        pairs_in(lines)
 
 
 @pytest.mark.parametrize("kind", ["typo", "slip"])

@@ -1,6 +1,6 @@
 """The common style of form fields, choices that are set per request, and what forms and the API say of wrong ones."""
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -120,3 +120,13 @@ def show_rows(form: forms.Form, name: str, rows: Iterable[Any]) -> None:
     field = cast(forms.ModelChoiceField, form.fields[name])
     none = [] if field.empty_label is None else [("", field.empty_label)]
     field.choices = [*none, *((field.prepare_value(row), field.label_from_instance(row)) for row in rows)]
+
+
+def parsed(written: str, parse: Callable[[str], Any]) -> str:
+    """What was written, as it is, once it can be parsed; "" stays. Raises ValidationError."""
+    try:
+        parse(written) if written else None
+    except ValueError as fault:
+        message = str(fault).rstrip(".")
+        raise forms.ValidationError(f"{message[:1].upper()}{message[1:]}.") from fault
+    return written

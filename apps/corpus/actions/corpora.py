@@ -119,6 +119,7 @@ def import_blocks(
     also_text: str = "",
     base_url: str = "",
     first_row: str = "",
+    columns: str = "",
     prepared: BlockIntake | None = None,
     actor: User,
     at: datetime,
@@ -127,9 +128,9 @@ def import_blocks(
 
     With mode `replace` the file is the whole corpus, and blocks it does not contain are removed (snapshots keep them);
     with `merge` they stay. `recipe` is asked after the rows were taken. `also_text` lists the endings of files that
-    were read as text, `base_url` is the site that passages link to, `first_row` what a person says of that of tables;
-    the next import proposes all three. Raises InputErrors. A file that changes nothing writes nothing. `prepared` has
-    taken the rows already, and the corpus has not changed since.
+    were read as text, `base_url` is the site that passages link to, `first_row` and `columns` what a person says of
+    tables; the next import proposes all of them. Raises InputErrors. A file that changes nothing writes nothing.
+    `prepared` has taken the rows already, and the corpus has not changed since.
     """
     corpus = locked(corpus_id)
     if reason := rules.busy_refusal(corpus):
@@ -145,7 +146,8 @@ def import_blocks(
         corpus.emptied_at = None
         corpus.save(update_fields=["emptied_at"])
     before = corpus.reading
-    corpus.recipe, corpus.also_text, corpus.base_url, corpus.first_row = recipe(), also_text, base_url, first_row
+    corpus.recipe, corpus.also_text, corpus.base_url = recipe(), also_text, base_url
+    corpus.first_row, corpus.columns = first_row, columns
     is_read_anew = corpus.reading != before
     if is_read_anew:
         corpus.save(update_fields=READING)

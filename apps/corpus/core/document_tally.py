@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from apps.common.text.wording import plural
+from apps.corpus.core.documents import TableColumns
 
 SAMPLES = 10
 SAMPLE_LETTERS = 6_000
+TABLES = 3
 PATHS_LISTED = 200
 MOST_BINS = 13
 BIN_WIDTHS = (10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000)
@@ -48,6 +50,7 @@ class DocumentTally:
         self._passages: Counter[str] = Counter()
         self._own: set[str] = set()
         self._lengths: Counter[int] = Counter()
+        self._columns: dict[tuple[str, ...], dict[str, Any]] = {}
         self._samples = _Smallest(SAMPLES)
         self._tables, self._codes = _Smallest(1), _Smallest(1)
 
@@ -76,6 +79,11 @@ class DocumentTally:
             self._cut_off.add(reason)
         else:
             listed.append(path if files == 1 else f"{path}: {plural(files, 'file')}")
+
+    def add_columns(self, table: TableColumns) -> None:
+        """Those of the first tables, once for the same headings."""
+        if len(self._columns) < TABLES:
+            self._columns.setdefault(tuple(table.headings), table._asdict())
 
     def add_passage(self, passage: CutPassage) -> None:
         self._passages[passage.kind] += 1
@@ -110,6 +118,7 @@ class DocumentTally:
             "files_unread": self.files_unread,
             "lengths": _lengths(self._lengths),
             "samples": self._chosen(),
+            "tables": list(self._columns.values()),
         }
 
     def _more(self, reason: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What a reader makes of a file of documents, and the recipe that cuts it into passages."""
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 HEADINGS, PARAGRAPHS, PAGES, WHOLE = "headings", "paragraphs", "pages", "whole"
@@ -96,6 +97,26 @@ class ReadingNote(NamedTuple):
     """How a file was read, when a reader had to choose: "read as records, text from body, title from Title"."""
 
     words: str
+
+
+class TableColumns(NamedTuple):
+    """What the columns of a file of records were taken for. `roles` has the heading of each role, "" for none.
+
+    `sample` are its first rows under `headings`. `rivals` are other columns that may be the text as well: then nothing
+    of the file was read, since a person has to say which it is.
+    """
+
+    path: str
+    headings: Sequence[str]
+    roles: Mapping[str, str]
+    sample: Sequence[Sequence[str]]
+    rivals: Sequence[str] = ()
+
+    @property
+    def words(self) -> str:
+        """For the notes of an import: "read as records, text from body, title from Name"."""
+        parts = [f"{role} from {self.roles[role]}" for role in ("text", "id", "title", "section") if self.roles[role]]
+        return f"read as records, {', '.join(parts)}"
 
 
 class UnreadFile(NamedTuple):

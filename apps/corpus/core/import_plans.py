@@ -163,6 +163,21 @@ def _shape(cell: str) -> str:
     return next((name for name, form in _SHAPES if form.match(cell)), WORDS if cell else "")
 
 
+def named_columns(text: str, roles: Iterable[str]) -> dict[str, str]:
+    """`Search=query,Stars=grade` as a role for each heading; it may have commas. Raises ValueError with a sentence."""
+    part_form = re.compile(rf"([^=]*[^=\s][^=]*)=\s*({'|'.join(roles)})\s*(?:,|\Z)")
+    columns: dict[str, str] = {}
+    place = 0
+    while place < len(text):
+        part = part_form.match(text, place)
+        if part is None:
+            shown = text[place:].partition(",")[0].strip()
+            raise ValueError(f"'{shown}' is not of the form heading=role; roles are {', '.join(roles)}")
+        columns[part[1].strip()] = part[2]
+        place = part.end()
+    return columns
+
+
 def propose_columns(
     roles: Iterable[ColumnRole],
     headings: Sequence[str],

@@ -22,7 +22,8 @@ from apps.common.files.tabular import TableFile
 from apps.common.text.wording import plural
 from apps.corpus.core.cutting import Passage, passages_of, words_in
 from apps.corpus.core.document_tally import CutPassage, DocumentTally
-from apps.corpus.core.documents import DEFAULT, Document, ReadingNote, Recipe, UnreadFile, recipe_of
+from apps.corpus.core.documents import DEFAULT, Document, ReadingNote, Recipe, TableColumns, UnreadFile, recipe_of
+from apps.corpus.core.import_plans import named_columns
 from apps.corpus.core.outlines import outline_of
 from apps.corpus.core.passage_ids import document_id, page_address
 from apps.corpus.formats import document_readings
@@ -36,6 +37,7 @@ from apps.corpus.formats.documents.recognition import (
     text_ending,
     unread_reason,
 )
+from apps.corpus.formats.documents.records import SAID
 from apps.corpus.formats.documents.registry import KINDS
 from apps.corpus.formats.packages.unpacking import LIMITS, open_package
 from apps.corpus.formats.rows import BlockRow
@@ -61,6 +63,7 @@ NO_TEXT = "no text of its own"
 TO_READ = frozenset({"markdown", "html", "rst", "asciidoc", "pdf", "docx"})
 """Kinds that only people read: none of them is a list or a table."""
 SAME_ID = "same id as another file"
+WHICH_TEXT = "each of these columns may be the text; say which one is"
 PARTLY = "read without records whose id another record has"
 ENDING = re.compile(r"[a-z0-9_+-]{1,20}")
 MOST_ENDINGS = 200
@@ -72,17 +75,18 @@ class Choices(NamedTuple):
     """How a person wants an upload read: the kind of its files, or "auto", and the address of their site.
 
     `also_text` lists the endings of files that are read as text where no reader knows them: "toml,yaml". `first_row`
-    says what that of a table is, where the person said so.
+    says what that of a table is, and `columns` what its columns are ("Inhalt=text,Nr=id"), where the person said so.
     """
 
     kind: str = AUTO
     base_url: str = ""
     also_text: str = ""
     first_row: str = ""
+    columns: str = ""
 
     @classmethod
     def in_options(cls, options: Mapping[str, Any]) -> "Choices":
-        rest = (options.get(name, "") for name in ("base_url", "also_text", "first_row"))
+        rest = (options.get(name, "") for name in cls._fields[1:])
         return cls(options["format"], *rest)
 
     def reads_as_text(self, ending: str) -> bool:
@@ -191,7 +195,8 @@ def _file_lines(file: SourceFile, choices: Choices) -> Iterator[bytes]:
         yield as_line(UnreadFile(file.path, unread_reason(file.path, head), ending))
         return
     address = page_address(choices.base_url, file.path) if choices.base_url else ""
-    file = file._replace(address=address, first_row=choices.first_row)
+    said = named_columns(choices.columns, SAID)
+    file = file._replace(address=address, first_row=choices.first_row, columns=said)
     with SpooledTemporaryFile(max_size=IN_MEMORY) as lines:
         try:
             try:
@@ -253,7 +258,7 @@ class DocumentRows:
         self._errors = errors
         self._documents: set[str] = set()
         self._is_cut = False
-        self._left_out = False
+        self._left_out = self._is_asked = False
 
     @property
     def recipe(self) -> str:
@@ -265,7 +270,9 @@ class DocumentRows:
         for item in self._items:
             if isinstance(item, ReadFile):
                 self._close(file, rows)
-                file, rows, self._left_out = item, 0, False
+                file, rows, self._left_out, self._is_asked = item, 0, False, False
+            elif isinstance(item, TableColumns):
+                self._is_asked = self._take_columns(item)
             elif isinstance(item, Document | BlockRow):
                 assert file is not None
                 for row in self._rows(item, file.kind):
@@ -299,9 +306,19 @@ class DocumentRows:
         elif isinstance(item, InputError):
             self._errors.add(item)
 
+    def _take_columns(self, table: TableColumns) -> bool:
+        """Keep what the columns were taken for; whether it has to be asked, which is a mistake until it is said."""
+        self.tally.add_columns(table)
+        if not table.rivals:
+            self.tally.notes[table.words] += 1
+        else:
+            columns = ", ".join([table.roles["text"], *table.rivals])
+            self._errors.add(fault(table.path, None, "text", columns, WHICH_TEXT))
+        return bool(table.rivals)
+
     def _close(self, file: ReadFile | None, rows: int) -> None:
         """Count a file when all its rows have been taken."""
-        if file is None:
+        if file is None or self._is_asked:
             return
         if rows:
             self.tally.add_file(file.kind)

@@ -14,10 +14,10 @@ from typing import Any, BinaryIO, NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.faults import as_row
 from apps.common.files.private import whole_file
-from apps.corpus.core.documents import Document, ReadingNote, UnreadFile
+from apps.corpus.core.documents import Document, ReadingNote, TableColumns, UnreadFile
 from apps.corpus.formats.rows import BlockRow
 
-FORMAT = 5
+FORMAT = 6
 """Goes up when readers change what they make of a file, so that older readings are made again."""
 PIECE = 1024 * 1024
 DIGEST_LETTERS = 64
@@ -36,13 +36,14 @@ class ReadCommit(NamedTuple):
     commit: str
 
 
-Item = ReadFile | ReadCommit | Document | BlockRow | ReadingNote | UnreadFile | InputError
+Item = ReadFile | ReadCommit | Document | BlockRow | ReadingNote | TableColumns | UnreadFile | InputError
 _TYPES: dict[str, type[Any]] = {
     "file": ReadFile,
     "commit": ReadCommit,
     "document": Document,
     "block": BlockRow,
     "note": ReadingNote,
+    "columns": TableColumns,
     "unread": UnreadFile,
 }
 _NAMES = {kind: name for name, kind in _TYPES.items()}

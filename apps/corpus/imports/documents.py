@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from apps.common.files.anytable import separator_of
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile, open_source
 from apps.common.text.wording import plural
+from apps.common.web.forms import parsed
 from apps.corpus.actions import corpora
 from apps.corpus.core.documents import (
     DEFAULT,
@@ -31,7 +33,8 @@ from apps.corpus.core.documents import (
     recipe_of,
     recut_note,
 )
-from apps.corpus.core.import_plans import Fix, ImportPlan
+from apps.corpus.core.import_plans import Fix, ImportPlan, named_columns
+from apps.corpus.core.table_plans import Reading
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution import document_reading, jobs
 from apps.corpus.execution.document_reading import AUTO, DocumentRows
@@ -40,11 +43,12 @@ from apps.corpus.execution.ingest import BlockIntake, plan_blocks
 from apps.corpus.execution.jobs import CorpusState
 from apps.corpus.formats import FORMATS, IDS, read_blocks
 from apps.corpus.formats.documents.recognition import ZIP
+from apps.corpus.formats.documents.records import SAID
 from apps.corpus.formats.documents.registry import KINDS
 from apps.corpus.formats.rows import BlockRow
 from apps.corpus.forms import FilesField, PastedImportForm
 from apps.corpus.imports.api import EMPTIES, NEW, CorpusTargetForm, free_name
-from apps.corpus.models import Corpus, Import, Snapshot
+from apps.corpus.models import MOST_COLUMNS, Corpus, Import, Snapshot
 from apps.corpus.rules import corpus_undo_refusal
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, is_changed_since
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
@@ -83,6 +87,12 @@ class CorpusImportForm(CorpusTargetForm, PastedImportForm):
         required=False,
         help_text="Without a heading known here it is read as a row like the others.",
     )
+    columns = forms.CharField(
+        label="Columns of tables",
+        max_length=MOST_COLUMNS,
+        required=False,
+        help_text=f"Such as Inhalt=text,Nr=id. A column can be {', '.join(SAID)}. Empty: found by their names.",
+    )
     empties = forms.CharField(max_length=60, required=False, widget=forms.HiddenInput)
     also_text = forms.CharField(max_length=300, required=False, widget=forms.HiddenInput)
     ids = forms.ChoiceField(
@@ -92,7 +102,19 @@ class CorpusImportForm(CorpusTargetForm, PastedImportForm):
         initial="file",
         help_text="Use positions only for SMART files whose ids nothing else refers to.",
     )
-    field_order = ["file", "pasted", "format", "recipe", "base_url", "first_row", "ids", "corpus", "name", "mode"]
+    field_order = [
+        "file",
+        "pasted",
+        "format",
+        "recipe",
+        "base_url",
+        "first_row",
+        "columns",
+        "ids",
+        "corpus",
+        "name",
+        "mode",
+    ]
 
     def name_for_pasted(self, text: str) -> str:
         """Cells that were copied from a spreadsheet are a table, any other text is Markdown."""
@@ -107,6 +129,12 @@ class CorpusImportForm(CorpusTargetForm, PastedImportForm):
             return str(recipe_of(written))
         except ValueError as reason:
             raise forms.ValidationError(str(reason)) from reason
+
+    def clean_columns(self) -> str:
+        """What the columns are, as it is stored. The page sends each heading with its role, "" for those recognised."""
+        sent = forms.SelectMultiple().value_from_datadict(self.data, self.files, "column")
+        written = ",".join(filter(None, sent)) if sent else self.cleaned_data["columns"]
+        return parsed(written, partial(named_columns, roles=SAID))
 
     def clean_also_text(self) -> str:
         """The endings of files that are read as text: those sent, with what a button adds or takes away."""
@@ -209,6 +237,7 @@ class CorpusImport(ImportKind):
                 corpus=corpus, rows=rows, source=source, errors=errors, mode=options["mode"], progress=progress
             )
         plan = _with_figures(plan, rows, corpus.recipe if corpus else None)
+        _ask_for_text(plan, options)
         if corpus and (question := _about_emptying(plan, corpus, source, options)):
             plan.ask(question)
             plan.fixes += _instead_of_emptying(corpus, source.name, plan.counts["gone"])
@@ -250,6 +279,7 @@ class CorpusImport(ImportKind):
                 also_text=options.get("also_text", "") if isinstance(rows, DocumentRows) else "",
                 base_url=options.get("base_url", "") if isinstance(rows, DocumentRows) else "",
                 first_row=options.get("first_row", "") if isinstance(rows, DocumentRows) else "",
+                columns=options.get("columns", "") if isinstance(rows, DocumentRows) else "",
                 prepared=prepared.intake if prepared else None,
                 actor=actor,
                 at=at,
@@ -407,6 +437,33 @@ def _rows(
     with document_reading.documents_in(source, choices, progress) as items:
         recipe = document_reading.recipe_in(options)
         yield DocumentRows(items, recipe, choices.base_url, source.name, errors, beside=beside)
+
+
+def _ask_for_text(plan: ImportPlan, options: dict[str, Any]) -> None:
+    """Ask on the page which column of a table is the text. The plan is refused already where that is not sure."""
+    table = next((table for table in plan.extra.get("tables", ()) if table["rivals"]), None)
+    if table is None:
+        return
+    longest = table["roles"]["text"]
+    said = options.get("columns", "")
+    for heading in (longest, *table["rivals"]):
+        is_longest = heading == longest
+        reading = Reading(
+            fix=Fix(
+                f"text:{heading}",
+                f"The text is in “{heading}”",
+                "Read it so",
+                {"columns": ",".join(filter(None, [said, f"{heading}=text"]))},
+            ),
+            rows=0,
+            reason="It is the longest." if is_longest else f"It is more than a third as long as “{longest}”.",
+            against=f"“{table['rivals'][0]}” is long too." if is_longest else "It is shorter.",
+            headings=[f"{name}, the text" if name == heading else name for name in table["headings"]],
+            sample=table["sample"],
+        )
+        plan.extra.setdefault("readings", []).append(reading.as_json())
+        plan.fixes.append(reading.fix)
+    plan.questions.append(f"Which column of {table['path']} is the text?")
 
 
 def _about_emptying(plan: ImportPlan, corpus: Corpus, source: TableFile, options: dict[str, Any]) -> InputError | None:

@@ -22,8 +22,9 @@ from apps.common.hooks import next_step
 from apps.common.web.requests import key_in
 from apps.corpus.actions import imports
 from apps.corpus.core.documents import DEFAULT, HEADINGS, PAGES, PARAGRAPHS, USUAL_PARAGRAPHS, WHOLE, Recipe, recipe_of
-from apps.corpus.core.import_plans import UNTOUCHED
+from apps.corpus.core.import_plans import SKIP, UNTOUCHED, named_columns
 from apps.corpus.enums import ImportState
+from apps.corpus.formats.documents.records import ROLE_WORDS, SAID
 from apps.corpus.formats.documents.registry import TABLES
 from apps.corpus.forms import ImportForm, TableForm
 from apps.corpus.models import Corpus, Import
@@ -115,11 +116,33 @@ def cut_context(plan: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]
         "is_cut": bool(plan["recipe"]),
         "recipes": _choices(recipe, plan.get("recipe_counts", {}), has_pdf=has_pdf),
         "has_tables": not kinds.isdisjoint(TABLES),
+        "tables": [_columns(table, options.get("columns", "")) for table in plan.get("tables", ())],
         "own": [kind for kind in plan["files"] if kind.get("own")],
         "paragraphs": recipe if recipe.name == PARAGRAPHS else USUAL_PARAGRAPHS,
         "chart": lengths(found) if found else "",
         "figures": length_figures(found) if found else "",
     }
+
+
+def _columns(table: dict[str, Any], written: str) -> dict[str, Any]:
+    """The columns of a table with what each can be said to be; the first choice of each is as it was recognised."""
+    said = named_columns(written, SAID)
+    roles = {heading: role for role, heading in table["roles"].items() if heading}
+    examples = table["sample"][0] if table["sample"] else [""] * len(table["headings"])
+    columns = [
+        {
+            "heading": heading,
+            "said": f"{heading}={said[heading]}" if heading in said else "",
+            "choices": [
+                ("", "as recognised" if heading in said else f"{ROLE_WORDS[roles.get(heading, SKIP)]}, recognised"),
+                *((f"{heading}={role}", word) for role, word in ROLE_WORDS.items()),
+            ],
+            "example": example,
+        }
+        for heading, example in zip(table["headings"], examples, strict=True)
+        if "=" not in heading
+    ]
+    return {"path": table["path"], "columns": columns, "is_said": not said.keys().isdisjoint(table["headings"])}
 
 
 def _choices(chosen: Recipe, counts: dict[str, int], *, has_pdf: bool) -> list[RecipeChoice]:

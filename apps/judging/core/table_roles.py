@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from apps.common.files.field_names import OF_ALL
 from apps.common.files.numbers import number_in
-from apps.corpus.core.import_plans import ColumnRole, share
+from apps.corpus.core.import_plans import ColumnRole, named_columns, share
 from apps.queries.core.table_roles import ID_HEADINGS, OF_OTHERS, OWN_IDS, TEXT_HEADINGS
 
 TOPS = (4, 5, 6, 7, 10, 100)
@@ -194,19 +194,8 @@ ROLES = (
     ),
 )  # fmt: skip
 BY_NAME = {role.name: role for role in ROLES}
-_COLUMN = re.compile(rf"([^=]*[^=\s][^=]*)=\s*({'|'.join(BY_NAME)})\s*(?:,|\Z)")
-"""A heading, which may have commas, and its role."""
 
 
 def parse_table_columns(text: str) -> dict[str, str]:
     """`Search=query,URL=passage,Stars=grade` as a role for each heading named. Raises ValueError with a sentence."""
-    columns: dict[str, str] = {}
-    place = 0
-    while place < len(text):
-        part = _COLUMN.match(text, place)
-        if part is None:
-            shown = text[place:].partition(",")[0].strip()
-            raise ValueError(f"'{shown}' is not of the form heading=role; roles are {', '.join(BY_NAME)}")
-        columns[part[1].strip()] = part[2]
-        place = part.end()
-    return columns
+    return named_columns(text, BY_NAME)

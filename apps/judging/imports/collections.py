@@ -12,6 +12,7 @@ from apps.accounts.models import Project, User
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
+from apps.common.web.forms import parsed
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.freezing import snapshot_alike
@@ -47,7 +48,7 @@ from apps.judging.execution.collection_files import (
 )
 from apps.judging.execution.judgement_import import drafted
 from apps.judging.formats.judgements import parse_grade_map
-from apps.judging.imports.judgements import is_imported, parsed
+from apps.judging.imports.judgements import is_imported
 from apps.judging.imports.previews import HERE, NEW, plan_of_draft, without_unknown
 from apps.queries.formats import read_queries
 from apps.queries.models import Query

@@ -1,6 +1,6 @@
 """The import of judgements, for pages and the command line."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -15,7 +15,7 @@ from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.common.text.wording import plural
-from apps.common.web.forms import offer
+from apps.common.web.forms import offer, parsed
 from apps.corpus.core.import_plans import SKIP, ImportPlan, TableChoice
 from apps.corpus.core.table_plans import show_table
 from apps.corpus.execution import document_reading
@@ -137,16 +137,6 @@ def named_choice(options: dict[str, Any]) -> dict[str, Any]:
         person=options.get("person", ""),
     )
     return {} if choice == TableChoice() else {"table": choice.as_json()}
-
-
-def parsed(written: str, parse: Callable[[str], Any]) -> str:
-    """What was written, as it is, once it can be parsed; "" stays. Raises ValidationError."""
-    try:
-        parse(written) if written else None
-    except ValueError as fault:
-        message = str(fault)
-        raise forms.ValidationError(f"{message[:1].upper()}{message[1:]}.") from fault
-    return written
 
 
 class PreparedJudgements(NamedTuple):

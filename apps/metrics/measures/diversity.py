@@ -1,4 +1,4 @@
-"""Measures of the first results by an attribute of blocks: how diverse they are, and what a role may not see.
+"""Measures of the first results by an attribute of blocks: how diverse, how old, and what a role may not see.
 
 They need no grades. A result whose value is not known is left out: of results with a value the others say nothing.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.common.text.words import plain_words, words_of
-from apps.metrics.columns import BLOCK_BITS, BLOCKS, Attribute, Floats, Ints, pair_keys
+from apps.metrics.columns import BLOCK_BITS, BLOCKS, TIMES, Attribute, Floats, Ints, pair_keys
 from apps.metrics.measures.entries import Entry, Measure
 from apps.metrics.measures.measure_input import Pass, ratio
 from apps.metrics.measures.notation import MeasureError
@@ -122,6 +122,23 @@ def _any_leak(run: Pass, measure: Measure) -> Floats:
     return np.where(np.isnan(shares := _leaks(run, measure)), np.nan, shares > 0)
 
 
+def _freshness(run: Pass, measure: Measure) -> Floats:
+    """A block from after its query is new. Undefined (NaN) for a query without results that have a time."""
+    blocks, queries = run.attributes.blocks, run.attributes.queries
+    if blocks is None or queries is None:
+        raise MeasureError(f"{measure} needs the times of blocks and queries.")
+    query, block = run.top(measure.cutoff or 0)
+    born, asked = blocks.times_of(block), queries.times[query]
+    if np.isnan(asked).any():
+        unknown = run.judged.queries[query[np.isnan(asked)][0]]
+        raise MeasureError(f"{measure} needs the time of every query; that of '{unknown}' is not known.")
+    is_known = ~np.isnan(born)
+    age = np.maximum(asked - born, 0.0)[is_known]
+    known = np.bincount(query[is_known], minlength=run.size)
+    fresh = run.sums(query[is_known], 0.5 ** (age / measure.half_life))
+    return np.divide(fresh, known, out=np.full(run.size, np.nan), where=known > 0)
+
+
 def word_set(text: str) -> frozenset[str]:
     """The different words of a text, without differences of capitals."""
     return frozenset(words_of(plain_words(text)))
@@ -193,6 +210,19 @@ ENTRIES = (
         "Ziegler et al., WWW 2005, with Jaccard's distance of word sets",
         _distance,
         {"by": "text"},
+    ),
+    Entry(
+        "Freshness",
+        "The mean of 2^(−age / half_life) over the blocks in the first k, where age is the time of the query minus the "
+        "time of the block in days, never below 0: 1 for new ones, 0.5 for those as old as the half-life. Blocks "
+        "without a time are left out; not defined for a query without results that have one.",
+        "the decay of TD_nDCG, without grades",
+        _freshness,
+        "needed",
+        takes=frozenset({"half_life"}),
+        required=frozenset({"half_life"}),
+        needs=frozenset({TIMES}),
+        sample={"half_life": 365.0},
     ),
     _entry(
         "Leaks",

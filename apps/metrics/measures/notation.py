@@ -275,7 +275,7 @@ PARAMETERS = {
         _form,
     ),
     "gains": Parameter("gains in place of grades, such as `{1:1,2:3}`; other grades are their own gain", _gains),
-    "half_life": Parameter("days in which the gain halves, such as 365; in place of `rate`", _days),
+    "half_life": Parameter("days in which gain or freshness halves, such as 365; in place of `rate`", _days),
     "judged_only": Parameter("`True` leaves unjudged blocks out of the ranking first (condensed list)", _flag),
     "max_rel": Parameter("the highest grade of the scale, 4 unless named, always written out", _top),
     "p": Parameter("persistence, between 0 and 1; 0.8 unless named, always written out", _inner_share),

@@ -1,4 +1,6 @@
-"""Other wordings of a query: typos and slips by a seed, what people leave out in a hurry, acronyms and what they mean.
+"""Other wordings of a query: typos and slips by a seed, what people leave out in a hurry, and probes.
+
+Probes ask what a system knows: acronyms and what they mean, terms in another language, keywords as a question.
 
 The same text, kind and seed give the same variant.
 """
@@ -18,9 +20,19 @@ EVERY = 5
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-class Acronym(NamedTuple):
-    short: str
-    long: str
+class Pair(NamedTuple):
+    """An acronym and its words, or a term and its words in another language."""
+
+    one: str
+    other: str
+
+
+class Known(NamedTuple):
+    """What is known of the words of a project; `language` is that of its queries, "" where it is not clear."""
+
+    acronyms: Sequence[Pair] = ()
+    terms: Sequence[Pair] = ()
+    language: str = ""
 
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -34,33 +46,74 @@ _NEAR = {
 _PLAIN = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "æ": "ae", "Æ": "AE", "đ": "d", "œ": "oe"})
 
 
-def degraded(text: str, kind: str, seed: int, acronyms: Sequence[Acronym] = ()) -> str:
+NOTHING_KNOWN = Known()
+
+
+def degraded(text: str, kind: str, seed: int, known: Known = NOTHING_KNOWN) -> str:
     """The text in this wording; "" where that changes nothing, as lower case of small letters."""
-    if kind == VariantKind.ACRONYM:
-        return _other_form(text, acronyms)
+    if kind in _PROBES:
+        return _PROBES[VariantKind(kind)](text, known)
     found = _MAKERS[VariantKind(kind)](text, Random(f"{seed}\n{kind}\n{text}"))
     return found if found and found != text else ""
 
 
-def acronyms_in(lines: str) -> list[Acronym]:
-    """The acronyms of a list, one a line: "TLS = transport layer security". Raises ValueError with what is wrong."""
+def pairs_in(lines: str) -> list[Pair]:
+    """The pairs of a list, one a line: "TLS = transport layer security". Raises ValueError with what is wrong."""
     found = []
     for number, line in enumerate(lines.splitlines(), start=1):
-        short, sign, long = (part.strip() for part in line.partition("="))
-        if line.strip() and not (short and sign and long):
+        one, sign, other = (part.strip() for part in line.partition("="))
+        if line.strip() and not (one and sign and other):
             raise ValueError(f"Line {number}, “{line.strip()}”: write it as “TLS = transport layer security”.")
-        if short:
-            found.append(Acronym(short, long))
+        if one:
+            found.append(Pair(one, other))
     return found
 
 
-def _other_form(text: str, acronyms: Sequence[Acronym]) -> str:
+def _other_language(text: str, known: Known) -> str:
+    """All terms of the list that the text has, in the other language, longer ones first."""
+    others = {one.casefold(): other for one, other in known.terms}
+    if not others:
+        return ""
+    longest_first = sorted(others, key=len, reverse=True)
+    form = rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)"
+    found = re.sub(form, lambda match: others[match[0].casefold()], text, flags=re.IGNORECASE)
+    return found if found != text else ""
+
+
+_QUESTIONS = {
+    "English": "What do the documents say about {}?",
+    "German": "Was steht in den Unterlagen zu {}?",
+    "French": "Que disent les documents sur {} ?",
+    "Spanish": "¿Qué dicen los documentos sobre {}?",
+    "Italian": "Che cosa dicono i documenti su {}?",
+    "Portuguese": "O que dizem os documentos sobre {}?",
+    "Dutch": "Wat staat er in de documenten over {}?",
+    "Polish": "Co mówią dokumenty na temat: {}?",
+    "Swedish": "Vad säger dokumenten om {}?",
+    "Danish": "Hvad siger dokumenterne om {}?",
+    "Finnish": "Mitä asiakirjoissa sanotaan aiheesta {}?",
+    "Czech": "Co říkají dokumenty k tématu {}?",
+    "Turkish": "Belgeler {} hakkında ne diyor?",
+}
+
+
+def _question(text: str, known: Known) -> str:
+    """Keywords as a question in the language of the project; "" for what has small words, which is more than keywords.
+
+    The other way round, from a question to keywords, is the telegraphic wording.
+    """
+    form = _QUESTIONS.get(known.language, "")
+    has_small = not small_words(text).isdisjoint(words(text))
+    return form.format(text) if form and not has_small and not text.rstrip().endswith("?") else ""
+
+
+def _other_form(text: str, known: Known) -> str:
     """The first acronym of the list that a text has is spelled out; else the first that it spells out is shortened."""
-    for short, long in acronyms:
+    for short, long in known.acronyms:
         found = re.search(rf"(?<!\w){re.escape(short)}(?!\w)", text)
         if found and not re.search(rf"(?<!\w){re.escape(long)}(?!\w)", text, re.IGNORECASE):
             return text[: found.start()] + long + text[found.end() :]
-    for short, long in acronyms:
+    for short, long in known.acronyms:
         if found := re.search(rf"(?<!\w){re.escape(long)}(?!\w)", text, re.IGNORECASE):
             return text[: found.start()] + short + text[found.end() :]
     return ""
@@ -117,4 +170,9 @@ _MAKERS: Mapping[VariantKind, Callable[[str, Random], str]] = {
     VariantKind.MARKS: _without_marks,
     VariantKind.LOWER: lambda text, chance: text.lower(),
     VariantKind.TELEGRAPHIC: _telegraphic,
+}
+_PROBES: Mapping[VariantKind, Callable[[str, Known], str]] = {
+    VariantKind.ACRONYM: _other_form,
+    VariantKind.QUESTION: _question,
+    VariantKind.LANGUAGE: _other_language,
 }

@@ -5,11 +5,12 @@ own passages, rows of blocks. A file that cannot be read raises `Unreadable`; no
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
 from apps.common.files.jsonvalues import refuse_unstorable
-from apps.corpus.core.documents import Document, ReadingNote
+from apps.corpus.core.documents import Document, ReadingNote, TableColumns
 from apps.corpus.formats.rows import BlockRow
 
 DAMAGED = "damaged, or not what its name says"
@@ -20,7 +21,8 @@ class SourceFile(NamedTuple):
     """One file of an upload: its path there, its bytes (seekable, at the beginning), its size in bytes.
 
     `address` is that of its page when the site is known, so that a reader can complete links; else "". `first_row` is
-    what a person said of the first row of tables, one of `FIRST_ROWS`.
+    what a person said of the first row of tables, one of `FIRST_ROWS`; `columns` what they said that columns are, by
+    heading.
     """
 
     path: str
@@ -28,6 +30,7 @@ class SourceFile(NamedTuple):
     size: int
     address: str = ""
     first_row: str = ""
+    columns: Mapping[str, str] = MappingProxyType({})
 
 
 class Unreadable(Exception):
@@ -38,7 +41,9 @@ class Unreadable(Exception):
         self.reason = reason
 
 
-Reader = Callable[[SourceFile], Iterator[Document | BlockRow | ReadingNote]]
+Found = Document | BlockRow | ReadingNote | TableColumns
+"""What a reader makes of a file, in its order."""
+Reader = Callable[[SourceFile], Iterator[Found]]
 
 MOST_JSON_BYTES = 50_000_000
 MOST_JSON_VALUES = 5_000_000

@@ -12,8 +12,8 @@ from typing import Any
 from apps.common.files.faults import ErrorList, all_of
 from apps.common.files.parquet import LIMITS, NotRead, ParquetLimits, object_in, parquet_rows
 from apps.common.files.tabular import TableFile, read_jsonl
-from apps.corpus.core.documents import Document, ReadingNote
-from apps.corpus.formats.documents import SourceFile, Unreadable, load_json
+from apps.corpus.core.documents import ReadingNote
+from apps.corpus.formats.documents import Found, SourceFile, Unreadable, load_json
 from apps.corpus.formats.documents.oscal import catalog_rows
 from apps.corpus.formats.documents.records import Record, outside_id, read_records
 from apps.corpus.formats.rows import KNOWN, OWN_FORM, BlockRow, row_of, rows_from
@@ -22,7 +22,7 @@ BLOCK, HUB_ID = "block_id", "_id"
 METADATA = "metadata"
 
 
-def read_parquet(source: SourceFile, limits: ParquetLimits = LIMITS) -> Iterator[Document | BlockRow | ReadingNote]:
+def read_parquet(source: SourceFile, limits: ParquetLimits = LIMITS) -> Iterator[Found]:
     """Columns are the fields of records, by their names; those of an exported version are read as they are.
 
     A folder for Hugging Face calls the id of a passage `_id`.
@@ -36,7 +36,7 @@ def read_parquet(source: SourceFile, limits: ParquetLimits = LIMITS) -> Iterator
         lines.close()
 
 
-def _found(source: SourceFile, lines: Iterator[list[Any]]) -> Iterator[Document | BlockRow | ReadingNote]:
+def _found(source: SourceFile, lines: Iterator[list[Any]]) -> Iterator[Found]:
     given = next(lines, [])
     names = [BLOCK if name == HUB_ID else name for name in given]
     errors = ErrorList()
@@ -106,7 +106,7 @@ NO_RECORDS = "JSON without records"
 FIRST_LINE = 1_000_000
 
 
-def read_json(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote]:
+def read_json(source: SourceFile) -> Iterator[Found]:
     if _is_lines(source):
         yield from _read_lines(source)
         return
@@ -132,14 +132,14 @@ def _is_lines(source: SourceFile) -> bool:
         return False
 
 
-def _read_lines(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote]:
+def _read_lines(source: SourceFile) -> Iterator[Found]:
     errors = ErrorList()
     yield from read_records(source, "json", (), read_jsonl(TableFile(source.path, source.stream), errors), errors)
     if errors:
         raise all_of(errors)
 
 
-def _read_objects(source: SourceFile, records: list[tuple[int, dict]]) -> Iterator[Document | BlockRow | ReadingNote]:
+def _read_objects(source: SourceFile, records: list[tuple[int, dict]]) -> Iterator[Found]:
     """Records in the form of Karat's own JSONL are read as such, with sections and pages."""
     errors = ErrorList()
     if all(record.keys() >= OWN_FORM for _, record in records):

@@ -1,8 +1,8 @@
 """Texts in any encoding, and records with named fields: which field is the id, the text, the title.
 
-The rule, which the reference page states: fields are found by their names. Records with an id are passages with that
-id. Records without one are documents, which the recipe cuts; they are named by their address, else their title, else
-their text. All other fields become metadata.
+The rule, which the reference page states: fields are what a person says, else found by their names. Records with an
+id are passages with that id. Records without one are documents, which the recipe cuts; they are named by their address,
+else their title, else their text. All other fields become metadata.
 """
 
 import hashlib
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from apps.common.files.faults import ErrorList, fault
 from apps.common.files.filekinds import encoding_of, name_of
-from apps.corpus.core.documents import Document, ReadingNote
-from apps.corpus.core.import_plans import ColumnRole, plain_heading
-from apps.corpus.formats.documents import SourceFile, Unreadable
+from apps.corpus.core.documents import Document, TableColumns
+from apps.corpus.core.import_plans import SKIP, ColumnRole, plain_heading
+from apps.corpus.formats.documents import Found, SourceFile, Unreadable
 from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
 from apps.corpus.formats.documents.recognition import HEAD_BYTES, NOT_TEXT, content_of
 from apps.corpus.formats.rows import BlockRow
@@ -67,19 +67,37 @@ def _decoded(raw: bytes, declared: str) -> DecodedText:
 
 Record = tuple[int, Mapping[str, Any]]
 """Line or number of the record, and its fields."""
-IDS = ("block_id", "_id", "id", "doc_id", "docid", "docno", "passage_id", "pid", "identifier", "key", "uuid", "sku")
-DOCUMENTS = ("document_id", "document", "parent_id")
-TEXTS = (
-    "text", "contents", "content", "body", "passage", "segment", "article", "description", "abstract", "answer",
-    "html", "body_html", "markdown",
-)  # fmt: skip
-TITLES = ("title", "doc_title", "document_title", "passage_title", "name", "heading", "headline", "subject", "question")
-ADDRESSES = ("url", "uri", "link", "href", "address", "permalink", "source_url", "webpage")
-HEADINGS = ColumnRole("field", "Field", tuple(map(plain_heading, (*IDS, *DOCUMENTS, *TEXTS, *TITLES, *ADDRESSES))))
+NAMES = {
+    "id": (
+        "block_id", "_id", "id", "doc_id", "docid", "docno", "passage_id", "pid", "identifier", "key", "uuid", "sku",
+    ),
+    "document": ("document_id", "document", "parent_id"),
+    "title": (
+        "title", "doc_title", "document_title", "passage_title", "name", "heading", "headline", "subject", "question",
+    ),
+    "section": ("section", "section_path", "breadcrumb", "breadcrumbs"),
+    "text": (
+        "text", "contents", "content", "body", "passage", "segment", "article", "description", "abstract", "answer",
+        "html", "body_html", "markdown",
+    ),
+    "address": ("url", "uri", "link", "href", "address", "permalink", "source_url", "webpage"),
+}  # fmt: skip
+"""The names by which the field of each role is found, the first that is there."""
+ROLE_WORDS = {
+    "id": "Id", "document": "Document", "title": "Title", "section": "Section", "text": "Text", "address": "Address",
+    SKIP: "Metadata",
+}  # fmt: skip
+SAID = tuple(ROLE_WORDS)
+"""What a person can say that a column is."""
+HEADINGS = ColumnRole("field", "Field", tuple(map(plain_heading, chain(*NAMES.values()))))
 """All names by which fields are found."""
 SAMPLE = 50
+SHOWN_ROWS = 3
+SHOWN_CELL = 160
 LEAST_LETTERS = 20
 """The average length from which a field without a known name may be the text."""
+RIVAL = 3
+"""Of such fields, one with more than this part of the longest one's length may be meant as well."""
 MOST_ID = 200
 NO_TEXT = "table without a column of text"
 _HTML = re.compile(r"\s*<(p|div|h[1-6]|ul|ol|table|html|body|section|article|span|!doctype)\b", re.IGNORECASE)
@@ -88,62 +106,71 @@ _HTML = re.compile(r"\s*<(p|div|h[1-6]|ul|ol|table|html|body|section|article|spa
 class Roles(NamedTuple):
     """The names of the fields of a file by what they are; "" for what it does not have."""
 
+    id: str
+    document: str
+    title: str
+    section: str
     text: str
-    id: str = ""
-    document: str = ""
-    title: str = ""
-    address: str = ""
-
-    def __str__(self) -> str:
-        """In words, for the notes of an import."""
-        parts = [f"text from {self.text}"]
-        parts += [f"{what} from {name}" for what, name in (("id", self.id), ("title", self.title)) if name]
-        return ", ".join(parts)
+    address: str
 
 
 def read_records(
     source: SourceFile, kind: str, names: Sequence[str], records: Iterable[Record], errors: ErrorList
-) -> Iterator[Document | BlockRow | ReadingNote]:
-    """A note of what each field was taken for, then the passages or documents of a file.
+) -> Iterator[Found]:
+    """What each field was taken for, then the passages or documents of a file.
 
-    `names` are its fields; where there are none, those of the first records.
+    `names` are its fields; where there are none, those of the first records. Where it is not sure which of them is the
+    text, nothing follows.
 
     Records that are wrong are added to `errors`. Raises Unreadable when no field is the text.
     """
     records = iter(records)
     sample = list(islice(records, SAMPLE))
-    roles = roles_of(names or list(dict.fromkeys(name for _, record in sample for name in record)), sample)
-    yield ReadingNote(f"read as records, {roles}")
+    names = names or list(dict.fromkeys(name for _, record in sample for name in record))
+    roles, rivals = roles_of(names, sample, source.columns)
+    rows = [[_shown(record.get(name)) for name in names] for _, record in sample[:SHOWN_ROWS]]
+    yield TableColumns(source.path, names, roles._asdict(), rows, rivals)
+    if rivals:
+        return
     found = chain(sample, records)
     yield from _passages(source, roles, found, errors) if roles.id else _documents(source, kind, roles, found)
 
 
-def roles_of(names: Sequence[str], sample: Sequence[Record]) -> Roles:
-    """Which field is what. Without a known name, the text is the field that is longest on average."""
-    known = {_plain(name): name for name in reversed(names)}
+def roles_of(names: Sequence[str], sample: Sequence[Record], said: Mapping[str, str]) -> tuple[Roles, list[str]]:
+    """Which field is what, as it was `said` or else by its name, and other fields that may be the text as well.
 
-    def first(wanted: Sequence[str]) -> str:
-        return next((known[name] for name in wanted if name in known), "")
+    Without a known name, the text is the field that is longest on average. Raises Unreadable when there is none.
+    """
+    chosen = {role: name for name, role in said.items() if name in names}
+    known = {_plain(name): name for name in reversed(names) if name not in said}
 
-    found = {"id": first(IDS), "document": first(DOCUMENTS), "title": first(TITLES), "address": first(ADDRESSES)}
-    text = first(TEXTS) or _longest([name for name in names if name not in found.values()], sample)
-    if not text:
+    def named(role: str) -> str:
+        return chosen.get(role) or next((known[name] for name in NAMES[role] if name in known), "")
+
+    found = {role: named(role) for role in NAMES}
+    if found["text"]:
+        return Roles(**found), []
+    left = [name for name in names if name not in found.values() and name not in said]
+    lengths = {name: sum(len(_text(record.get(name))) for _, record in sample) / max(1, len(sample)) for name in left}
+    longest, *rest = sorted(
+        (name for name in left if lengths[name] >= LEAST_LETTERS), key=lambda name: -lengths[name]
+    ) or [""]
+    if not longest:
         raise Unreadable(NO_TEXT)
-    return Roles(text, **found)
+    return Roles(**{**found, "text": longest}), [name for name in rest if lengths[name] * RIVAL > lengths[longest]]
 
 
 def _plain(name: str) -> str:
     return re.sub(r"[\s-]+", "_", name.strip().casefold())
 
 
-def _longest(names: Sequence[str], sample: Sequence[Record]) -> str:
-    lengths = {
-        name: sum(len(value) for _, record in sample if isinstance(value := record.get(name), str)) / len(sample)
-        for name in names
-        if sample
-    }
-    best = max(lengths, key=lambda name: lengths[name], default="")
-    return best if best and lengths[best] >= LEAST_LETTERS else ""
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _shown(value: Any) -> str:
+    text = "" if value is None else " ".join(str(value).split())
+    return text if len(text) <= SHOWN_CELL else f"{text[:SHOWN_CELL].rstrip()}…"
 
 
 def _passages(source: SourceFile, roles: Roles, records: Iterable[Record], errors: ErrorList) -> Iterator[BlockRow]:
@@ -160,8 +187,15 @@ def _passages(source: SourceFile, roles: Roles, records: Iterable[Record], error
             document_id=outside_id(record.get(roles.document)) or name,
             title=_words(record.get(roles.title)),
             text=record.get(roles.text) or "",
+            section_path=_path(record.get(roles.section)),
             metadata=_others(record, used),
         )
+
+
+def _path(value: Any) -> tuple[str, ...]:
+    """The headings above a passage: a list of them, or one text that ` > ` divides."""
+    parts = value if isinstance(value, list) else _text(value).split(" > ")
+    return tuple(words for part in parts if (words := _words(part)))
 
 
 def outside_id(value: Any) -> str:
@@ -180,9 +214,9 @@ def _escaped(letter: str) -> str:
 
 
 def _documents(source: SourceFile, kind: str, roles: Roles, records: Iterable[Record]) -> Iterator[Document]:
-    used, taken = set(roles) - {roles.address}, Counter[str]()
+    used, taken = set(roles) - {roles.address, roles.section}, Counter[str]()
     for _, record in records:
-        text = _words_of_text(record.get(roles.text))
+        text = _in_markdown(_text(record.get(roles.text)))
         if not text.strip():
             continue
         title = _words(record.get(roles.title))
@@ -206,8 +240,7 @@ def _untaken(name: str, text: str, taken: Counter[str]) -> str:
     return longer if taken[longer] == 1 else f"{longer}~{taken[longer]}"
 
 
-def _words_of_text(value: Any) -> str:
-    text = value if isinstance(value, str) else ""
+def _in_markdown(text: str) -> str:
     return markdown_of(soup_of(text)) if _HTML.match(text) else text
 
 

@@ -18,7 +18,7 @@ from apps.corpus.core.documents import AS_DATA, AS_TEXT, READ_AS, Document, Read
 from apps.corpus.core.import_plans import has_known_heading
 from apps.corpus.core.outlines import code_in, first_title
 from apps.corpus.formats import read_blocks
-from apps.corpus.formats.documents import DAMAGED, Reader, SourceFile, Unreadable
+from apps.corpus.formats.documents import DAMAGED, Found, Reader, SourceFile, Unreadable
 from apps.corpus.formats.documents.html import read_html
 from apps.corpus.formats.documents.json_records import read_json, read_parquet
 from apps.corpus.formats.documents.office_files import is_encrypted, read_docx
@@ -44,7 +44,7 @@ PHRASES = {
 """What keeps a whole file unread, by the message of its reader."""
 
 
-def read_table(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote]:
+def read_table(source: SourceFile) -> Iterator[Found]:
     """The rows of all tables in a file: CSV, or the visible sheets of a workbook.
 
     Sheets without a column of text are left out, unless all are. With the columns `block_id`, `document_id` and `text`
@@ -77,16 +77,14 @@ def read_table(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote
 def _opened(source: SourceFile, file: TableFile, errors: ErrorList, sheet: str) -> Table:
     try:
         table = open_table(file, errors, sheet=sheet)
-        is_known = has_known_heading([HEADINGS], table.headings)
+        is_known = has_known_heading([HEADINGS], table.headings) or not source.columns.keys().isdisjoint(table.headings)
         has_headings = source.first_row != AS_DATA if source.first_row else is_known
         return table if has_headings else open_table(file, errors, sheet=sheet, has_headings=False)
     except InputError as error:
         raise _unreadable(error) from error
 
 
-def _rows(
-    source: SourceFile, file: TableFile, table: Table, errors: ErrorList
-) -> Iterator[Document | BlockRow | ReadingNote]:
+def _rows(source: SourceFile, file: TableFile, table: Table, errors: ErrorList) -> Iterator[Found]:
     records = ((line, dict(zip(table.headings, cells, strict=True))) for line, cells in table.rows)
     try:
         if set(table.headings) >= OWN_FORM:

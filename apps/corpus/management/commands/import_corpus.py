@@ -14,10 +14,11 @@ from apps.accounts.models import Project
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.documents import DEFAULT, EXAMPLES, FIRST_ROWS, recipe_of
-from apps.corpus.core.import_plans import ImportPlan
+from apps.corpus.core.import_plans import ImportPlan, named_columns
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.document_reading import AUTO, endings_in
 from apps.corpus.formats import IDS
+from apps.corpus.formats.documents.records import SAID
 from apps.corpus.imports.api import EMPTIES, NEW
 from apps.corpus.imports.documents import FORMAT_CHOICES, site_address
 from apps.corpus.management.base import BAD_INPUT, ImportCommand, opened, packed
@@ -59,6 +60,12 @@ class Command(ImportCommand):
             "--first-row",
             choices=list(FIRST_ROWS),
             help='what the first row of a table is; "" where that is recognised (default: as the corpus was)',
+        )
+        parser.add_argument(
+            "--columns",
+            metavar="COLUMNS",
+            help="what columns of tables are, such as Inhalt=text,Nr=id; they can be"
+            f" {', '.join(SAID)} (default: as the corpus was)",
         )
         parser.add_argument(
             "--ids", choices=list(IDS), default="file", help="where ids come from; position is for SMART files"
@@ -105,6 +112,7 @@ class Command(ImportCommand):
             recipe = str(recipe_of(reading["recipe"] or str(DEFAULT)))
             base_url = site_address(reading["base_url"])
             also_text = endings_in(reading["also_text"])
+            named_columns(reading["columns"], SAID)
         except ValueError as reason:
             raise CommandError(str(reason), returncode=BAD_INPUT) from reason
         except ValidationError as reason:
@@ -119,6 +127,7 @@ class Command(ImportCommand):
             "also_text": also_text,
             EMPTIES: corpus.slug if corpus and options["empty"] else "",
             "first_row": reading["first_row"],
+            "columns": reading["columns"],
             "ids": options["ids"],
             "mode": options["mode"],
             "corpus": options["corpus"] if corpus else NEW,

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from apps.corpus.core.documents import Document, ReadingNote
+from apps.corpus.core.documents import Document, ReadingNote, TableColumns
 from apps.corpus.formats.documents import Reader, SourceFile, Unreadable
 
 
@@ -22,11 +22,11 @@ def one(read: Reader, content: bytes | str, path: str = "file") -> Document:
 
 def rows(read: Reader, content: bytes | str, path: str = "file") -> list:
     """What is in a file, without the notes of how it was read."""
-    return [found for found in read(source(content, path)) if not isinstance(found, ReadingNote)]
+    return [found for found in read(source(content, path)) if not isinstance(found, ReadingNote | TableColumns)]
 
 
 def notes(read: Reader, content: bytes | str, path: str = "file") -> list[str]:
-    return [found.words for found in read(source(content, path)) if isinstance(found, ReadingNote)]
+    return [found.words for found in read(source(content, path)) if isinstance(found, ReadingNote | TableColumns)]
 
 
 def reason(read: Reader, content: bytes | str, path: str = "file") -> str:

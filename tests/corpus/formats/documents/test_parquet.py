@@ -128,5 +128,5 @@ def test_a_reader_that_is_left_ends_its_process():
         SourceFile("a.parquet", io.BytesIO(content := written({"id": ["a", "b"], "text": ["x", "y"]})), len(content))
     )
 
-    assert [type(next(found)).__name__ for _ in range(2)] == ["ReadingNote", "BlockRow"]
+    assert [type(next(found)).__name__ for _ in range(2)] == ["TableColumns", "BlockRow"]
     found.close()
