@@ -189,7 +189,7 @@ def about_ungraded(rows: Sequence[TableRow], queries: QueryMatches) -> Iterator[
     """Of the rows without a grade: those that alone make a new query of theirs, and those of which nothing is taken."""
     new = {query_id for query_id, _ in queries.new}
     graded = {queries.found[row.asked].outside_id for row in rows if row.is_graded and row.asked in queries.found}
-    made, rest = [], []
+    made, rest = list[TableRow](), list[TableRow]()
     for row in rows:
         if not row.is_graded:
             query = queries.found.get(row.asked)

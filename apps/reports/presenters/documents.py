@@ -239,8 +239,9 @@ def version_report(version: Version, *, is_blind: bool, at: datetime, reader: Us
     manifest = without_grades(version.manifest) if is_blind else version.manifest
     boards, questions = scored_boards(version), VersionQuestions(version, facts.flags)
     pairs = compared_pairs(boards)
-    for board, pair in pairs if reader else ():
-        record_comparison(pair=pair, measure=board.measures[0], actor=reader, at=at)
+    if reader is not None:
+        for board, pair in pairs:
+            record_comparison(pair=pair, measure=board.measures[0], actor=reader, at=at)
     return released_document(
         ReleaseSummary(
             name=f"{version.gold_set.name} {version.label}, {version.get_state_display().lower()}",

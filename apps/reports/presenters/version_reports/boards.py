@@ -121,9 +121,10 @@ def compared_pairs(boards: Sequence[ScoredBoard]) -> list[tuple[ScoredBoard, Eva
     """The best run of each chosen board against its baseline, where both have values for the same questions."""
     pairs = []
     for board in _chosen(boards):
-        best, *others = [ranked.scores[board.measures[0]].evaluation for ranked in best_and_baseline(board)] or [None]
-        if best is not None and others:
-            pair = EvaluationPair.of(others[0], best)
+        found = [ranked.scores[board.measures[0]].evaluation for ranked in best_and_baseline(board)]
+        if len(found) == 2:
+            best, baseline = found
+            pair = EvaluationPair.of(baseline, best)
             if pair.comparison.measure(board.measures[0]) is not None:
                 pairs.append((board, pair))
     return pairs
