@@ -106,10 +106,10 @@ def test_a_draft_counts_and_names_documents_that_are_relevant_on_both_sides_unti
     both = sorted(f"rules-{n}.md" for n, side in sides if side == "dev" and (n, "test") in sides)
     assert facts["leaks"] == 0
     assert facts["shared"] == {"documents": len(both), "passages": len(both), "from_grade": 1}
-    words = f"{len(both)} documents are relevant (grade 1 and above)"
-    assert warning.startswith(f"{words} for queries in dev and for others in test")
+    relevant = "are relevant (grade 1 and above)"
+    assert warning.startswith(f"{len(both)} documents {relevant} for queries in dev and for others in test")
     assert f"{', '.join(both)}. To prevent it, keep together" in warning
-    words += f" in both dev and test, and so {len(both)} single passages are"
+    words = f"{len(both)} documents and {len(both)} passages {relevant} in both dev and test"
     page = f"/p/{bench.project.slug}/versions/{version.gold_set.slug}/v{version.number}/"
     assert words in client.get(page).content.decode()
 

@@ -91,11 +91,8 @@ def on_both_sides(facts: Mapping[str, Any]) -> str:
         return ""
     if not shared["documents"]:
         return f"no document is relevant (grade {shared['from_grade']} and above) in both dev and test"
-    documents = plural(shared["documents"], "document is", "documents are")
-    return (
-        f"{documents} relevant (grade {shared['from_grade']} and above) in both dev and test,"
-        f" and so {plural(shared['passages'], 'single passage is', 'single passages are')}"
-    )
+    both = f"{plural(shared['documents'], 'document')} and {plural(shared['passages'], 'passage')}"
+    return f"{both} are relevant (grade {shared['from_grade']} and above) in both dev and test"
 
 
 def boundary_words(facts: Mapping[str, Any]) -> str:

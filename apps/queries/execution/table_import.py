@@ -41,7 +41,7 @@ FIT_IDS, MAKE_SOURCES = "fit-ids", "make-sources"
 LIMITS = {roles.LABEL: 200, roles.GROUP: 120, **TYPED}
 
 
-AS_QUERY_LOG = "Each is a query log, unless its name is another kind of source. Change that under Queries, Sources."
+AS_QUERY_LOG = "Each is a query log, unless its name is another kind of source. Change that under Content, Permissions."
 
 
 class QueryTable(NamedTuple):
