@@ -3,6 +3,7 @@
 Cases that are not here are skipped.
 """
 
+import csv
 import json
 import os
 import threading
@@ -94,6 +95,23 @@ RECORDS = {
         "expectedOutput": {"answer": "x"},
         "metadata": {"team": "zoo"},
     },
+    "langfuse-metadata.jsonl": {
+        "id": "i",
+        "input": {"question": "When are cobras fed?"},
+        "expected_output": {"answer": "x"},
+        "metadata": {"team": "zoo", "contexts": [COBRAS]},
+    },
+    "giskard.jsonl": {
+        "id": "1",
+        "question": "When are cobras fed?",
+        "reference_answer": "x",
+        "reference_context": f"Document 7: {COBRAS}",
+        "conversation_history": [],
+        "metadata": {"question_type": "simple"},
+    },
+    "haystack.json": [
+        {"question": "When are cobras fed?", "ground_truth_answer": "x", "ground_truth_documents": [COBRAS]}
+    ],
     "llamaindex.json": {
         "examples": [{"query": "When are cobras fed?", "reference_contexts": [COBRAS], "reference_answer": "x"}]
     },
@@ -133,6 +151,66 @@ def test_records_of_frameworks_become_drafts(zoo, tmp_path, name):
     assert zoo.triples(tmp_path / name) == [["D03"]]
     [made] = Triple.objects.filter(project=zoo.project)
     assert (made.current.question, made.current.answer) == ("When are cobras fed?", "x")
+
+
+@pytest.mark.parametrize("name", ["langfuse.jsonl", "langfuse-metadata.jsonl", "giskard.jsonl"])
+def test_records_of_frameworks_are_read_from_cells_too(zoo, tmp_path, name):
+    """As pandas saves them: what is an object or a list becomes JSON in a cell."""
+    record = {"expected_output" if key == "expectedOutput" else key: value for key, value in RECORDS[name].items()}
+    with (tmp_path / "saved.csv").open("w") as file:
+        writer = csv.writer(file)
+        writer.writerow(record)
+        writer.writerow(value if isinstance(value, str) else json.dumps(value) for value in record.values())
+
+    assert zoo.triples(tmp_path / "saved.csv") == [["D03"]]
+
+
+def test_passages_of_several_documents_in_one_text_are_taken_apart(zoo, tmp_path):
+    both = f"Document 1: {COBRAS}\n\nDocument 2: {PASSAGES['D04']}"
+    record = RECORDS["giskard.jsonl"] | {"reference_context": both}
+    (tmp_path / "giskard.jsonl").write_text(json.dumps(record))
+
+    assert zoo.triples(tmp_path / "giskard.jsonl") == [["D03", "D04"]]
+
+
+def test_a_passage_that_a_table_names_by_its_text_is_found_though_it_is_short(zoo, tmp_path):
+    (tmp_path / "a.csv").write_text(f"question,answer,passage\nWhere do dingoes go?,x,{PASSAGES['D04']}\n")
+
+    assert zoo.triples(tmp_path / "a.csv") == [["D04"]]
+
+
+def test_a_table_of_which_every_row_stays_out_is_refused(zoo, tmp_path):
+    (tmp_path / "a.csv").write_text("question,answer,passage\nWhere do dingoes go?,x,D99\n")
+
+    with pytest.raises(CommandError, match="nothing to import: every row was left out"):
+        zoo.triples(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("list.json", '["do wombats glow", "what is\\nsonar"]', ["do wombats glow", "what is sonar"]),
+        ("lines.json", '[\n  "do wombats glow",\n  "what is sonar"\n]\n', ["do wombats glow", "what is sonar"]),
+        (
+            "clinical.xml",
+            '<topics><topic number="1" type="diagnosis"><description>A man of 78.</description>'
+            "<summary>old man, fever</summary></topic></topics>",
+            ["old man, fever"],
+        ),
+    ],
+)
+def test_queries_without_a_known_name_are_their_words(zoo, tmp_path, name, text, expected):
+    (tmp_path / name).write_text(text)
+
+    assert [words for _, words in zoo.queries(tmp_path / name)] == expected
+
+
+@pytest.mark.parametrize(("text", "message"), [('["a b", 3]', "'3': is no text"), ('["a b",', "this is not JSON")])
+def test_a_list_of_texts_that_is_broken_is_refused(zoo, tmp_path, text, message):
+    (tmp_path / "list.json").write_text(text)
+
+    with pytest.raises(CommandError, match=message):
+        zoo.queries(tmp_path / "list.json")
 
 
 @pytest.mark.parametrize(

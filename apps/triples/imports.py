@@ -14,6 +14,7 @@ from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.core.table_plans import lines_with_mistakes, refuse_unsettled, show_table
 from apps.corpus.execution import document_reading
+from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.forms import TableImportForm
 from apps.corpus.models import Corpus, Import
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot, snapshots_in
@@ -147,6 +148,8 @@ class TripleImport(ImportKind):
         table, contexts = _table(file), _contexts(file)
         if table:
             refuse_unsettled(table.view, file.source)
+            if not table.rows:
+                raise ImportRefused("There is nothing to import: every row was left out.", code="import_empty")
         plan = import_triples(
             project=file.project,
             rows=table.rows if table else _rows(file, errors, contexts),

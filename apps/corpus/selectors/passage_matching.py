@@ -38,7 +38,7 @@ def _passages(snapshot: Snapshot) -> Iterator[PassageText]:
 
 
 AT_ONCE = 500
-LONG_TEXT = 60
+LONG_TEXT = 30
 """The length from which a value can be the text of a passage."""
 HOW = {
     "id": "by its id",

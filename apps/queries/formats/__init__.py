@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.anytable import ONE_COLUMN, SEPARATORS, is_packed_table, separator_of
 from apps.common.files.faults import ErrorList
+from apps.common.files.json_lists import NOT_JSON
 from apps.common.files.json_tables import first_object, is_code, is_json
 from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tables import Fields
@@ -75,9 +76,10 @@ def read_pasted(
     lines = _lines_of(source.head(HEAD_BYTES))
     form, are_numbered = _id_form(lines) if has_ids else None, not has_ids and _are_numbered(lines)
     are_bullets = len(lines) > 1 and all(map(_BULLET.match, lines))
+    is_list = bool(_TEXT_LIST.match("".join(lines[:2])))
     are_quoted = _is_json_lines(source)
     first_rows: dict[str, QueryRow] = {}
-    for number, line in read_lines(source):
+    for number, line in _listed(source) if is_list else read_lines(source):
         if not line.strip():
             continue
         if has_remarks and not first_rows and _REMARK.match(line):
@@ -109,6 +111,18 @@ def read_pasted(
             errors.warn(source.error(number, "text", row.text, f"{message}; it is counted once"))
         else:
             errors.add(source.error(number, "query_id", row.query_id, message))
+
+
+def _listed(source: TableFile) -> list[tuple[int, str]]:
+    """The texts of a file that is one JSON list of texts, with their numbers. Raises InputError."""
+    try:
+        texts = json.loads("".join(f"{line}\n" for _, line in read_lines(source)))
+    except ValueError as error:
+        raise source.error(None, "", "", f"{NOT_JSON}: {error}") from None
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            raise source.error(number, "text", json.dumps(text), "is no text, as the others of the list are")
+    return [(number, " ".join(text.split())) for number, text in enumerate(texts, start=1)]
 
 
 def _is_json_lines(source: TableFile) -> bool:
@@ -192,6 +206,7 @@ AUTO, TABLE = "auto", "table"
 HEAD_BYTES = 16_384
 JSON_LINES = frozenset({".jsonl", ".ndjson", ".jsonlines"})
 _REMARK = re.compile(r"\s*#(?:\s|\Z)")
+_TEXT_LIST = re.compile(r'\s*\[\s*"')
 _QUOTED = re.compile(r'\s*"(?:[^"\\]|\\.|"")*"\s*\Z')
 _BLANK_AFTER_ID = re.compile(r"\s*(?=\S*[0-9])([\w.:-]*[\w.-]):?[^\S\t]+(\S.*)")
 _COLON_AFTER_ID = re.compile(r"\s*(?=[\w.-]*[0-9])([\w.-]+)[^\S\t]*:[^\S\t]*(\S.*)")
@@ -238,6 +253,8 @@ def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
     lines = _lines_of(head)
     if not lines:
         return LINES if is_pasted else TABLE
+    if _TEXT_LIST.match(text):
+        return LINES
     if is_json(source):
         return _json_format(first_object(source))
     if are_topics(text):
@@ -262,7 +279,7 @@ def doubt_of(source: TableFile, format: str) -> Doubt | None:
     if format not in {LINES, TABLE} or is_packed_table(source) or is_json(source):
         return None
     lines = [line.strip() for line in _lines_of(source.head(HEAD_BYTES))]
-    if not lines:
+    if not lines or _TEXT_LIST.match("".join(lines[:2])):
         return None
     if format == LINES:
         if (form := _id_form(lines) if len(lines) > 1 else None) and (found := form.match(lines[0])):

@@ -19,7 +19,7 @@ from apps.queries.formats.records import QueryRow, facets_of, rows_from
 RECORDS = ("top", "topic", "doc", "query", "question")
 FIELDS = {
     "num": ("num", "number", "id", "qid", "query_id", "topic_id", "docno", "identifier"),
-    "title": ("title", "query", "text", "question", "body"),
+    "title": ("title", "query", "text", "question", "body", "summary"),
     "desc": ("desc", "description", "question"),
     "narr": ("narr", "narrative"),
 }

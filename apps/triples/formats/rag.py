@@ -1,14 +1,16 @@
 """Question, contexts and answer as frameworks that evaluate generated answers have them: JSON, JSONL or a table.
 
-The names of ragas, DeepEval, LlamaIndex and SQuAD are read. A context is named by the id of its passage; one that has
-none is looked for by its text. Fields that say nothing about a triple, such as a system's response, are ignored.
+The names of ragas, DeepEval, Giskard, Haystack, Langfuse, LlamaIndex and SQuAD are read. A context is named by the id
+of its passage; one that has none is looked for by its text. Fields that say nothing about a triple, such as a system's
+response, are ignored.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from apps.common.errors import InputError
@@ -61,21 +63,28 @@ class Contexts:
 NOT_TAKEN = ", which is a near match; take near matches, or name its passage in context_ids"
 
 QUESTION = ("question", "user_input", "input", "query")
-ANSWER = ("ground_truth", "ground_truths", "reference", "reference_answer", "expected_output")
+ANSWER = (
+    "ground_truth", "ground_truths", "ground_truth_answer", "reference", "reference_answer", "expected_output",
+)  # fmt: skip
 CONTEXT_IDS = ("context_ids", "reference_context_ids")
-CONTEXTS = ("contexts", "reference_contexts", "context")
+CONTEXTS = ("contexts", "reference_contexts", "ground_truth_documents", "context", "reference_context")
 KEPT = ("id", "query_id", "match", "metadata")
-MARKS = frozenset({"user_input", "ground_truth", "ground_truths", "reference_contexts"})
+MARKS = frozenset({"user_input", "ground_truth", "ground_truths", "ground_truth_documents", "reference_contexts"})
+GISKARD = frozenset({"question", "reference_answer", "reference_context"})
 PAIRED = (
     frozenset({"input", "expected_output"}),
+    GISKARD,
     frozenset({"question", "context", "answers"}),
     frozenset({"question", "context", "answer_start"}),
     frozenset({"question", "context", "answers_text"}),
 )
-"""Fields that together are those of other frameworks: DeepEval and Langfuse, SQuAD in its forms."""
+"""Fields that together are those of other frameworks: DeepEval and Langfuse, Giskard, SQuAD in its forms."""
+WRAPPED = ("input", "expected_output")
 SQUAD, SQUAD_TEXTS = "answers", "answers_text"
 _HOP = re.compile(r"\A<\d+-hop>\s*")
 """What ragas writes before each context of a question that needs several."""
+_DOCUMENT = re.compile(r"^Document \d+:[ \t]*", re.MULTILINE)
+"""What Giskard writes before each passage, which it puts in one text."""
 
 
 def is_rag(fields: Iterable[str]) -> bool:
@@ -87,13 +96,14 @@ def is_rag(fields: Iterable[str]) -> bool:
 def is_rag_table(source: TableFile) -> bool:
     """Whether a file is a table of this form, as ragas and SQuAD are saved too. The source stays at its beginning."""
     try:
-        headings = open_table(source, ErrorList()).headings
+        table = open_table(source, ErrorList())
+        _, cells = next(iter(table.rows), (0, [""] * len(table.headings)))
     except InputError:
         return False
     finally:
         source.rewind()
-    names = set(map(_plain, headings))
-    return is_rag(names) and not names.isdisjoint({*CONTEXTS, *CONTEXT_IDS})
+    names = list(map(_plain, table.headings))
+    return is_rag(names) and not _row_of(names, cells).keys().isdisjoint({*CONTEXTS, *CONTEXT_IDS})
 
 
 def _plain(name: str) -> str:
@@ -109,24 +119,44 @@ def _records(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict[s
     table = open_table(source, errors)
     names = list(map(_plain, table.headings))
     for line, cells in table.rows:
-        row: dict[str, Any] = dict(zip(names, cells, strict=True))
-        lists = {name: listed(row[name]) for name in (*CONTEXTS, *CONTEXT_IDS) if name in row}
+        yield line, _row_of(names, cells)
+
+
+def _row_of(names: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
+    """A row of a table, whose cells may be lists of contexts, and objects where Langfuse has some."""
+    row: dict[str, Any] = dict(zip(names, cells, strict=True))
+    lists = {name: listed(row[name]) for name in (*CONTEXTS, *CONTEXT_IDS) if name in row}
+    if row.keys() >= {*WRAPPED}:
+        row |= {name: found for name in (*WRAPPED, "metadata") if (found := _object_in(row.get(name, "")))}
+    else:
         row.pop("metadata", None)  # in a cell it is no object
-        yield line, row | lists
+    return _unwrapped(row | lists)
+
+
+def _object_in(cell: str) -> dict[str, Any]:
+    """The object that a cell is in JSON; empty for anything else."""
+    try:
+        value = json.loads(cell) if cell.lstrip().startswith("{") else {}
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _unwrapped(values: dict[str, Any]) -> dict[str, Any]:
-    """A record of Langfuse, whose input and expected output may be objects, with metadata of its own."""
-    if not {"input", "expected_output"} <= values.keys():
+    """A record of Langfuse, whose input and output may be objects; it and Giskard have metadata of their own."""
+    if not values.keys() >= {*WRAPPED}:
+        if values.keys() >= GISKARD:
+            values.pop("metadata", None)
         return values
-    given, expected = values["input"], values["expected_output"]
+    given, expected = (values[name] for name in WRAPPED)
     if isinstance(given, dict):
         values = {_plain(name): value for name, value in given.items()} | values
         del values["input"]
     if isinstance(expected, dict) and len(expected) == 1:
         values["expected_output"] = next(iter(expected.values()))
-    values.pop("metadata", None)
-    return values
+    told = values.pop("metadata", None)
+    named = {_plain(name): value for name, value in told.items()} if isinstance(told, dict) else {}
+    return {name: named[name] for name in (*CONTEXTS, *CONTEXT_IDS) if name in named} | values
 
 
 def _is_impossible(values: dict[str, Any]) -> bool:
@@ -200,7 +230,10 @@ def _ids(values: dict[str, Any]) -> list[Any]:
 
 def _texts(values: dict[str, Any]) -> list[Any]:
     texts = _first(values, CONTEXTS)
-    return texts if isinstance(texts, list) else [texts] if isinstance(texts, str) else []
+    texts = [texts] if isinstance(texts, str) else texts if isinstance(texts, list) else []
+    if len(texts) == 1 and isinstance(texts[0], str) and _DOCUMENT.match(texts[0]):
+        return [text.strip() for text in _DOCUMENT.split(texts[0]) if text.strip()]
+    return texts
 
 
 def _entry(values: dict[str, Any], ids: list[Any]) -> dict[str, Any]:
