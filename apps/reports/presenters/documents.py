@@ -14,7 +14,7 @@ from django.utils.text import slugify
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.evaluation import rules
-from apps.evaluation.actions.comparisons import record_comparison
+from apps.evaluation.actions.comparisons import record_comparisons
 from apps.evaluation.core.basis import rule_name
 from apps.evaluation.core.question_kinds import FIELDS
 from apps.evaluation.models import Evaluation, RegressionNote
@@ -45,6 +45,7 @@ from apps.reports.presenters.version_reports.boards import (
     comparison_section,
     negative_blocks,
     scored_boards,
+    scores_with_values,
     split_board,
     strata_sections,
 )
@@ -238,10 +239,11 @@ def version_report(version: Version, *, is_blind: bool, at: datetime, reader: Us
     facts = facts_of(version, at=at)
     manifest = without_grades(version.manifest) if is_blind else version.manifest
     boards, questions = scored_boards(version), VersionQuestions(version, facts.flags)
-    pairs = compared_pairs(boards)
+    scores = scores_with_values(boards)
+    pairs = compared_pairs(version, boards, scores)
     if reader is not None:
-        for board, pair in pairs:
-            record_comparison(pair=pair, measure=board.measures[0], actor=reader, at=at)
+        looks = [(pair, board.measures[0]) for board, pair in pairs]
+        record_comparisons(looks=looks, actor=reader, at=at)
     return released_document(
         ReleaseSummary(
             name=f"{version.gold_set.name} {version.label}, {version.get_state_display().lower()}",
@@ -254,7 +256,7 @@ def version_report(version: Version, *, is_blind: bool, at: datetime, reader: Us
             counts=counts_table(manifest["splits"]),
             boards=[split_board(board) for board in boards],
             comparisons=[comparison_section(board, pair) for board, pair in pairs],
-            strata=strata_sections(questions, boards),
+            strata=strata_sections(questions, boards, scores),
             negatives=[] if is_blind else negative_blocks(version),
             agreement=agreement_facts(version),
             decisions=decision_blocks(questions, manifest),

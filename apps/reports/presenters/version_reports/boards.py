@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from django.db.models import Count
 
+from apps.common.database.batched_reads import answer_to, joined
 from apps.common.text.wording import count
 from apps.evaluation import rules
 from apps.evaluation.core import packing
@@ -16,7 +17,7 @@ from apps.evaluation.core.basis import RULE_NAMES, basis_words
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.rules import EVERY_SPLIT
 from apps.evaluation.selectors import evaluations, leaderboard
-from apps.evaluation.selectors.comparisons import EvaluationPair
+from apps.evaluation.selectors.comparisons import EvaluationPair, background_question
 from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import Split
@@ -117,17 +118,32 @@ def best_and_baseline(board: ScoredBoard) -> list[RankedRun]:
     return [*scored[:1], *others[:1]]
 
 
-def compared_pairs(boards: Sequence[ScoredBoard]) -> list[tuple[ScoredBoard, EvaluationPair]]:
+def scores_with_values(boards: Sequence[ScoredBoard]) -> dict[int, Score]:
+    """By key every score, with its values by question, of the runs that strata and comparisons are of."""
+    read = [ranked.scores[board.measures[0]] for board in _chosen(boards) for ranked in best_and_baseline(board)]
+    scores = Score.objects.filter(evaluation__in={score.evaluation_id for score in read})
+    return {score.pk: score for score in scores.select_related("evaluation").order_by("order")}
+
+
+def compared_pairs(
+    version: Version, boards: Sequence[ScoredBoard], scores: Mapping[int, Score]
+) -> list[tuple[ScoredBoard, EvaluationPair]]:
     """The best run of each chosen board against its baseline, where both have values for the same questions."""
+    values: defaultdict[int, dict[str, Floats]] = defaultdict(dict)
+    for score in scores.values():
+        values[score.evaluation_id][score.measure] = packing.unpack(bytes(score.values))
     pairs = []
     for board in _chosen(boards):
-        found = [ranked.scores[board.measures[0]].evaluation for ranked in best_and_baseline(board)]
+        found = [ranked.scores[board.measures[0]] for ranked in best_and_baseline(board)]
         if len(found) == 2:
-            best, baseline = found
-            pair = EvaluationPair.of(baseline, best)
-            if pair.comparison.measure(board.measures[0]) is not None:
-                pairs.append((board, pair))
-    return pairs
+            best, baseline = (score.evaluation for score in found)
+            best.query_ids = scores[found[0].pk].evaluation.query_ids
+            pairs.append((board, EvaluationPair(baseline, best, (values[baseline.pk], values[best.pk]))))
+    asked = {pair.candidate.pk: background_question(pair.candidate) for _, pair in pairs}
+    backgrounds = answer_to(version, joined(asked))
+    for _, pair in pairs:
+        pair.background = backgrounds[pair.candidate.pk]
+    return [(board, pair) for board, pair in pairs if pair.comparison.measure(board.measures[0]) is not None]
 
 
 def comparison_section(board: ScoredBoard, pair: EvaluationPair) -> ReportSection:
@@ -159,10 +175,10 @@ def _chosen(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
     return [board for kind in (by_grades, by_text, on_triples) for board in _by_split(_by_one_rule(kind))]
 
 
-def strata_sections(questions: VersionQuestions, boards: Sequence[ScoredBoard]) -> list[ReportSection]:
-    chosen = _chosen(boards)
-    scores = _main_scores(chosen)
-    sections = [_section(questions, board, scores) for board in chosen]
+def strata_sections(
+    questions: VersionQuestions, boards: Sequence[ScoredBoard], scores: Mapping[int, Score]
+) -> list[ReportSection]:
+    sections = [_section(questions, board, scores) for board in _chosen(boards)]
     return [section for section in sections if section.blocks]
 
 
@@ -180,12 +196,6 @@ def _by_one_rule(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
     kinds = [BY_GRADES, TEXT, *RULE_NAMES]
     chosen = min(runs, key=lambda hit: (-runs[hit], kinds.index(hit.partition("(")[0]), hit), default=None)
     return [board for board in boards if board.hit == chosen]
-
-
-def _main_scores(boards: Sequence[ScoredBoard]) -> dict[int, Score]:
-    """The scores that the boards are read by, with their values by question, by key."""
-    keys = [ranked.scores[board.measures[0]].pk for board in boards for ranked in best_and_baseline(board)]
-    return Score.objects.filter(pk__in=keys).select_related("evaluation").in_bulk()
 
 
 def _section(questions: VersionQuestions, board: ScoredBoard, scores: Mapping[int, Score]) -> ReportSection:
