@@ -48,6 +48,7 @@ from apps.reports.presenters.version_reports.boards import (
     scores_with_values,
     split_board,
     strata_sections,
+    to_compare,
 )
 from apps.reports.presenters.version_reports.gaps import gap_blocks
 from apps.reports.presenters.version_reports.questions import (
@@ -236,11 +237,11 @@ def version_report(version: Version, *, is_blind: bool, at: datetime, reader: Us
     `is_blind`: for somebody who still judges, so without anything that tells grades. `at` is when permissions have to
     be valid. The comparisons in it go on record as looks of the `reader`.
     """
-    facts = facts_of(version, at=at)
     manifest = without_grades(version.manifest) if is_blind else version.manifest
-    boards, questions = scored_boards(version), VersionQuestions(version, facts.flags)
+    boards = scored_boards(version)
     scores = scores_with_values(boards)
-    pairs = compared_pairs(version, boards, scores)
+    facts = facts_of(version, (best for _, best, _ in to_compare(boards)), at=at)
+    questions, pairs = VersionQuestions(version, facts.flags), compared_pairs(boards, scores, facts.backgrounds)
     if reader is not None:
         looks = [(pair, board.measures[0]) for board, pair in pairs]
         record_comparisons(looks=looks, actor=reader, at=at)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from django.db.models import Count
 
-from apps.common.database.batched_reads import answer_to, joined
 from apps.common.text.wording import count
 from apps.evaluation import rules
 from apps.evaluation.core import packing
@@ -17,7 +16,7 @@ from apps.evaluation.core.basis import RULE_NAMES, basis_words
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.rules import EVERY_SPLIT
 from apps.evaluation.selectors import evaluations, leaderboard
-from apps.evaluation.selectors.comparisons import EvaluationPair, background_question
+from apps.evaluation.selectors.comparisons import Background, EvaluationPair
 from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import Split
@@ -119,30 +118,38 @@ def best_and_baseline(board: ScoredBoard) -> list[RankedRun]:
 
 
 def scores_with_values(boards: Sequence[ScoredBoard]) -> dict[int, Score]:
-    """By key every score, with its values by question, of the runs that strata and comparisons are of."""
-    read = [ranked.scores[board.measures[0]] for board in _chosen(boards) for ranked in best_and_baseline(board)]
-    scores = Score.objects.filter(evaluation__in={score.evaluation_id for score in read})
-    return {score.pk: score for score in scores.select_related("evaluation").order_by("order")}
+    """By key every score, with its values by question, of the runs that strata and comparisons are of.
+
+    The evaluations of these runs get their query ids.
+    """
+    main = [ranked.scores[board.measures[0]] for board in _chosen(boards) for ranked in best_and_baseline(board)]
+    rows = Score.objects.filter(evaluation__in={score.evaluation_id for score in main})
+    scores = {score.pk: score for score in rows.select_related("evaluation").order_by("order")}
+    for score in main:
+        score.evaluation.query_ids = scores[score.pk].evaluation.query_ids
+    return scores
+
+
+def to_compare(boards: Sequence[ScoredBoard]) -> list[tuple[ScoredBoard, Evaluation, Evaluation]]:
+    """The best run of each chosen board, and its baseline."""
+    found = []
+    for board in _chosen(boards):
+        scored = [ranked.scores[board.measures[0]].evaluation for ranked in best_and_baseline(board)]
+        found += [(board, scored[0], other) for other in scored[1:]]
+    return found
 
 
 def compared_pairs(
-    version: Version, boards: Sequence[ScoredBoard], scores: Mapping[int, Score]
+    boards: Sequence[ScoredBoard], scores: Mapping[int, Score], backgrounds: Mapping[int, Background]
 ) -> list[tuple[ScoredBoard, EvaluationPair]]:
-    """The best run of each chosen board against its baseline, where both have values for the same questions."""
+    """Those of `to_compare` that have values for the same questions."""
     values: defaultdict[int, dict[str, Floats]] = defaultdict(dict)
     for score in scores.values():
         values[score.evaluation_id][score.measure] = packing.unpack(bytes(score.values))
-    pairs = []
-    for board in _chosen(boards):
-        found = [ranked.scores[board.measures[0]] for ranked in best_and_baseline(board)]
-        if len(found) == 2:
-            best, baseline = (score.evaluation for score in found)
-            best.query_ids = scores[found[0].pk].evaluation.query_ids
-            pairs.append((board, EvaluationPair(baseline, best, (values[baseline.pk], values[best.pk]))))
-    asked = {pair.candidate.pk: background_question(pair.candidate) for _, pair in pairs}
-    backgrounds = answer_to(version, joined(asked))
-    for _, pair in pairs:
-        pair.background = backgrounds[pair.candidate.pk]
+    pairs = [
+        (board, EvaluationPair(old, new, (values[old.pk], values[new.pk]), background=backgrounds[new.pk]))
+        for board, new, old in to_compare(boards)
+    ]
     return [(board, pair) for board, pair in pairs if pair.comparison.measure(board.measures[0]) is not None]
 
 
