@@ -125,7 +125,7 @@ RIGHTS: dict[str, Rows] = {
     "retrieval": {
         **read(MEMBERS, "overview runs pool"),
         **read(WATCHERS, "reach results"),
-        **read(LEADS, "loaded-index queries-csv passages-csv preview mistakes estimate provenance"),
+        **read(LEADS, "loaded-index queries-csv passages-csv preview mistakes estimate provenance sheet"),
         **read_and_write(MEMBERS, LEADS, "system run"),
         **form(LEADS, "new-system new-fusion new-remote loaded pace upload new-pool grow-pool"),
         **write(LEADS, "drop-loaded search-loaded confirm discard missing"),
@@ -249,7 +249,7 @@ RIGHTS: dict[str, Rows] = {
     },
     "retrieval-api": {
         **read(WATCHERS, "pool reach"),
-        **read(LEADS, "push"),
+        **read(LEADS, "push sheet"),
         **read_and_write(WATCHERS, LEADS, "runs run pools"),
         **write(LEADS, "grow-pool missing"),
     },

@@ -74,7 +74,8 @@ RIGHTS: dict[str, dict[str, str]] = {
             "retrieval:queries-csv retrieval:passages-csv"
         ),
         "choose results to judge; see which run found a result": (
-            "retrieval:new-pool retrieval:estimate retrieval:grow-pool retrieval:missing retrieval:provenance"
+            "retrieval:new-pool retrieval:estimate retrieval:grow-pool retrieval:missing retrieval:provenance "
+            "retrieval:sheet"
         ),
     },
     "Questions and answers": {

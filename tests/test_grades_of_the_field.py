@@ -384,7 +384,7 @@ DAMAGED = {
     ),
     "a table below another one": (
         "qid;docid;rel\nQ01;D01;3\nqid;docid;rel\nQ02;D02;1\n",
-        "1 row repeats the headings or draws a line, and is not read.",
+        "1 row repeats the headings, and is not read.",
         {("Q01", "D01"): 3, ("Q02", "D02"): 1},
     ),
     "a table of our own below another one": (

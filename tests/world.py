@@ -307,6 +307,7 @@ Things.finders = {
     "retrieval:results pk": first(Run),
     "retrieval:run pk": first(Run),
     "retrieval:search-loaded pk": first(LoadedIndex),
+    "retrieval:sheet pk": lambda its: its.value("retrieval:pool", "pk"),
     "retrieval:system pk": first(System),
     "review pk": first(Triple, state="disputed"),
     "review-api pk": Things.under_review,

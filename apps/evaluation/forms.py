@@ -17,7 +17,7 @@ from apps.evaluation.rules import (
     usual_measures,
     version_measures,
 )
-from apps.evaluation.selectors.evaluations import SlicePart, ladder_shown, requested_on, scorable_runs
+from apps.evaluation.selectors.evaluations import SlicePart, ladder_shown, last_asked, requested_on, scorable_runs
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import slices_of
@@ -76,7 +76,12 @@ class RunsForm(KaratForm):
 
 
 class ScoreForm(RunsForm):
-    """Runs to score on a version by grades or a hit rule; initially those without a score on the split or slice."""
+    """Runs to score on a version by grades or a hit rule, initially those in `chosen`.
+
+    Else those without a score on the split or slice, and without such those that were asked for last: to be scored by
+    other measures, or on another split. A step lets no run be tried on test twice, so there none is. The measures are
+    initially those of the last request.
+    """
 
     slice = forms.ChoiceField(label="Questions", required=False, help_text="A slice has dev questions only.")
 
@@ -94,10 +99,12 @@ class ScoreForm(RunsForm):
         requested = {one.run_id for one in requested_on(version, split, hit, part)}
         if ladder := ladder_shown(version, split, hit):
             requested |= set(ladder.sealed.values())
-        meant = [run.pk for run in self.known if str(run.pk) == str(kwargs.get("initial", {}).get("run", ""))]
-        self.fields["runs"].initial = meant or [run.pk for run in self.known if run.pk not in requested]
+        known, last = [run.pk for run in self.known], last_asked(version, hit)
+        meant = [pk for pk in known if str(pk) in kwargs.get("initial", {}).get("chosen", ())]
+        again = [] if ladder else [pk for pk in known if pk in last.runs]
+        self.fields["runs"].initial = meant or [pk for pk in known if pk not in requested] or again
         proposed = [run for run in self.known if run.pk in self.fields["runs"].initial]
-        self.fields["measures"].initial = usual_measures(proposed, version, hit)
+        self.fields["measures"].initial = usual_measures(proposed, version, hit, last.measures)
 
     def clean_measures(self) -> str:
         text = super().clean_measures()

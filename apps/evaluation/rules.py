@@ -320,13 +320,18 @@ OF_SOME = frozenset({FACETS, BLOCKS, TIMES, UNANSWERABLE})
 LEAKS_AT = 10
 
 
-def usual_measures(runs: Iterable[Run], version: Version, hit: str = BY_GRADES) -> str:
-    """What runs are measured by where nobody names a measure: those made as a role also by what it may not see."""
-    names = default_measures(hit)
+def usual_measures(runs: Iterable[Run], version: Version, hit: str = BY_GRADES, former: Sequence[str] = ()) -> str:
+    """What runs are measured by where nobody names a measure: those made as a role also by what it may not see.
+
+    `former` are the measures that others were scored with on the version, which these can then be compared by.
+    """
+    names = " ".join(former) or default_measures(hit)
     if hit != BY_GRADES:
         return names
     roles = sorted({run.as_role for run in runs if run.as_role})
     for leaks in (Measure(name, LEAKS_AT, role=role) for role in roles for name in ("Leaks", "AnyLeak")):
+        if str(leaks) in former:
+            continue
         if _field_refusal(leaks, version) is None and len(str(leaks)) <= MOST_LETTERS:
             names += f" {leaks}"
     return names

@@ -35,6 +35,7 @@ class GroupBy(models.TextChoices):
 
     GROUP = "group", "queries with the same group, such as one customer or one month"
     DOCUMENT = "document", "queries and Q&As that one document answers, or nearly the same documents"
+    RELEVANT = "relevant", "queries and Q&As for which one document is relevant at all, from grade 1 on"
     SOURCE = "source", "queries and Q&As from the same source"
 
 

@@ -45,7 +45,9 @@ def without_grades(manifest: Mapping[str, Any]) -> dict[str, Any]:
         return dict(manifest)
     counts = {name: value for name, value in manifest["counts"].items() if name not in COUNTS_OF_GRADES}
     hidden = OF_CHANGES | OF_GRADES
-    return {name: value for name, value in manifest.items() if name not in hidden} | {"counts": counts}
+    splits = {name: value for name, value in manifest["splits"].items() if name != "shared"}
+    kept = {name: value for name, value in manifest.items() if name not in hidden}
+    return kept | {"counts": counts, "splits": splits}
 
 
 NAMED_IN_A_SENTENCE = 20

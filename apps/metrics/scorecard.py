@@ -258,11 +258,15 @@ def notes_of(card: Scorecard) -> Iterator[str]:
             "strata are not weighted."
         )
     if any(run.people for run in card.runs):
-        yield ("The interval with people allows for others having judged, as far as those who did differ.")
+        yield WITH_PEOPLE
     if card.comparisons:
         yield from _of_comparisons(card)
 
 
+WITH_PEOPLE = (
+    "The interval with people allows for other judges as well as for other queries: it is the wider, the more people"
+    " differ on the pairs that several of them graded."
+)
 LOWER_END = (
     "Only the expected passages are known to be right. Others may be right too: these figures are a lower end,"
     " that of FailureRate is an upper one."

@@ -1,6 +1,7 @@
 """The form and the import kind of query files."""
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -26,9 +27,10 @@ from apps.corpus.forms import PASTED, TableImportForm
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
 from apps.queries.actions import queries as queries_actions
+from apps.queries.actions.sources import make_named_source
 from apps.queries.execution import ingest
 from apps.queries.execution.ingest import QueryComparison, plan_queries
-from apps.queries.execution.table_import import QueryTable, read_query_table
+from apps.queries.execution.table_import import AS_QUERY_LOG, MAKE_SOURCES, QueryTable, read_query_table
 from apps.queries.formats import (
     AUTO,
     FORMATS,
@@ -45,6 +47,7 @@ from apps.queries.models import Source
 from apps.queries.selectors import names_in
 
 CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, Parquet, copied cells", **FORMATS}
+NAMED = 8
 FORMAT_CHOICES, ID_CHOICES = list(CHOICES.items()), list(IDS.items())
 
 
@@ -142,9 +145,12 @@ class QueryImport(ImportKind):
         table = _table(file)
         rows = table.rows if table else _rows(file, errors)
         _add_doubled(table, errors)
-        plan = plan_queries(_comparison(file, errors), rows, progress)
+        plan = plan_queries(_comparison(file, errors, _makes_sources(file, table)), rows, progress)
         if table:
             show_table(plan, table.view, file.source)
+        elif names := sorted({error.value for error in plan.errors if error.field == "source"}):
+            words = f"These are no sources of this project: {', '.join(names[:NAMED])}. {AS_QUERY_LOG}"
+            plan.fixes.append(Fix(MAKE_SOURCES, words, "Create the missing sources", {MAKE_SOURCES: "yes"}))
         return plan
 
     def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: None = None) -> ImportPlan:
@@ -162,6 +168,7 @@ class QueryImport(ImportKind):
             file=file.source,
             errors=errors,
             default_source=_source(file),
+            make_source=partial(_make_source, file.project, actor, at) if _makes_sources(file, table) else None,
             actor=actor,
             at=at,
         )
@@ -191,8 +198,23 @@ def _source(file: FileToImport) -> Source | None:
     return Source.objects.filter(project=file.project, slug=file.options["source"]).first()
 
 
-def _comparison(file: FileToImport, errors: ErrorList) -> QueryComparison:
-    return QueryComparison(project=file.project, file=file.source, errors=errors, default_source=_source(file))
+def _makes_sources(file: FileToImport, table: QueryTable | None) -> bool:
+    return MAKE_SOURCES in (table.view.choice.answers if table else file.options)
+
+
+def _make_source(project: Project, actor: User, at: datetime, name: str) -> int:
+    return make_named_source(project=project, name=name, actor=actor, at=at)
+
+
+def _comparison(file: FileToImport, errors: ErrorList, makes_sources: bool = False) -> QueryComparison:
+    """For a preview, in which a source that is still to be made has no key."""
+    return QueryComparison(
+        project=file.project,
+        file=file.source,
+        errors=errors,
+        default_source=_source(file),
+        make_source=(lambda name: 0) if makes_sources else None,
+    )
 
 
 def _table(file: FileToImport) -> QueryTable | None:
@@ -200,7 +222,10 @@ def _table(file: FileToImport) -> QueryTable | None:
     if _format(file) != TABLE:
         return None
     table = read_query_table(file.source, project=file.project, options=file.options)
-    faulty = lines_with_mistakes(table.view.choice, lambda errors: plan_queries(_comparison(file, errors), table.rows))
+    makes = _makes_sources(file, table)
+    faulty = lines_with_mistakes(
+        table.view.choice, lambda errors: plan_queries(_comparison(file, errors, makes), table.rows)
+    )
     return table._replace(rows=[row for row in table.rows if row.line not in faulty]) if faulty else table
 
 

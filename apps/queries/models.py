@@ -10,13 +10,15 @@ CONVERSATION = "conversation"
 SET_PREFIX = "set:"
 """What the keys of query sets begin with; those of gold sets contain no colon."""
 
+LONGEST_SLUG, LONGEST_NAME = 60, 120
+
 
 class Source(models.Model):
     """The origin of queries, and the team's target for its share of the set."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="sources")
-    slug = models.SlugField(max_length=60)
-    name = models.CharField(max_length=120)
+    slug = models.SlugField(max_length=LONGEST_SLUG)
+    name = models.CharField(max_length=LONGEST_NAME)
     kind = models.CharField(max_length=20, choices=SourceKind.choices)
     target_share = models.FloatField(null=True, help_text="Share of the set aimed at, 0 to 1.")
     created_at = models.DateTimeField()

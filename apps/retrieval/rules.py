@@ -271,6 +271,13 @@ def missing_refusal(pool: Pool) -> str | None:
     return None
 
 
+def sheet_refusal(pool: Pool) -> str | None:
+    """Why the pairs of a pool cannot be downloaded."""
+    if pool.state == PoolState.COMPLETE:
+        return None
+    return f"The pool is {pool.get_state_display()}. Its pairs can be downloaded once it is complete."
+
+
 def provenance_refusal(roles: frozenset[str], has_pairs_to_judge: bool) -> str | None:
     """Why a person may not see which runs found a pair, and at which rank."""
     if Role.LEAD not in roles:

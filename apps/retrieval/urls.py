@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.retrieval.api.pools import PoolDetail, PoolGrow, PoolList, PoolMissing
+from apps.retrieval.api.pools import PoolDetail, PoolGrow, PoolList, PoolMissing, PoolSheet
 from apps.retrieval.api.runs import PushDetail, RunDetail, RunList, RunReachDetail
 from apps.retrieval.api.systems import (
     FusionList,
@@ -46,6 +46,7 @@ pages = [
     path("pools/<int:pk>/grow/", pools.grow, name="grow-pool"),
     path("pools/<int:pk>/missing/", pools.missing, name="missing"),
     path("pools/<int:pk>/provenance/", pools.provenance, name="provenance"),
+    path("pools/<int:pk>/sheet.csv", pools.sheet, name="sheet"),
 ]
 
 api = [
@@ -57,6 +58,7 @@ api = [
     path("pools/<int:pk>/", PoolDetail.as_view(), name="pool"),
     path("pools/<int:pk>/grow/", PoolGrow.as_view(), name="grow-pool"),
     path("pools/<int:pk>/missing/", PoolMissing.as_view(), name="missing"),
+    path("pools/<int:pk>/sheet/", PoolSheet.as_view(), name="sheet"),
 ]
 
 system_api = [

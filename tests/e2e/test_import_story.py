@@ -336,6 +336,6 @@ def grades_and_questions_of_the_wrong_sheet_are_taken_away(page, signed_in):
     assert [triple.state for triple in Triple.objects.all()] == [State.WITHDRAWN]
     go(page, f"/p/{project.slug}/judging/")
     with turned(page):
-        page.get_by_role("link", name="Imported judgements").click()
+        page.get_by_role("link", name="grades, by").click()
     expect(page.get_by_text("They stay on record and count nowhere.")).to_be_visible()
     looking.looks_well(page, widths=())

@@ -5,10 +5,13 @@ from collections import defaultdict
 import pytest
 
 from apps.corpus.models import Block, Document
-from apps.goldsets.actions.versions import change_draft, freeze_version
-from apps.goldsets.execution.freezing import split_facts
+from apps.goldsets.actions.versions import change_draft, discard_draft, freeze_version
+from apps.goldsets.execution.freezing import query_types, split_facts
+from apps.goldsets.rules import without_grades
 from apps.goldsets.selectors.assembly import gather
-from apps.goldsets.selectors.freeze_checks import find_blockers
+from apps.goldsets.selectors.freeze_checks import find_blockers, find_warnings
+from apps.queries.models import Query
+from apps.reports.presenters.version_reports.questions import basis_facts
 from tests.factories import AT, make_project
 from tests.goldsets.factories import Bench, draft, make_source
 from tests.judging.factories import judge_all, make_pool, make_round, people_of
@@ -45,7 +48,7 @@ RULES = {
 }
 
 
-def make_apart(texts):
+def make_apart(texts, grade=3):
     """A bench whose blocks are each a document of its own, and where query n is answered by text n of them alone."""
     project = make_project()
     corpus = make_corpus(project)
@@ -62,7 +65,7 @@ def make_apart(texts):
     judge_all(
         round_,
         people_of(round_)[0],
-        lambda seat: 3 * (names[number[seat.query_id] % len(names)] == seat.entry.version.block.outside_id),
+        lambda seat: grade * (names[number[seat.query_id] % len(names)] == seat.entry.version.block.outside_id),
     )
     return Bench(project, snapshot, pool, round_, make_source(project)), number
 
@@ -85,6 +88,54 @@ def test_queries_that_one_document_answers_or_nearly_the_same_documents_are_neve
         assert any(len(held) == 2 for held in sides.values()) is not is_whole
         assert set(found.splits.values()) == {"dev", "test"}
         assert found.leaks == []
+
+
+@pytest.mark.parametrize(("grade", "together"), [(1, ["relevant"]), (2, ["document"]), (2, ["relevant", "group"])])
+def test_a_draft_counts_and_names_documents_that_are_relevant_on_both_sides_until_they_are_kept_together(
+    grade, together, client
+):
+    """At the grade from which measures count, whatever the draft keeps together; so does the version in all it says."""
+    bench, number = make_apart(RULES, grade)
+    own = ["group"] if grade == 2 else ["document", "group"]
+    version = draft(bench, group_by=own, test_share=0.5)
+    client.force_login(bench.lead)
+    facts = split_facts(found := gather(version))
+    warning = next(sentence for sentence in find_warnings(found) if "dev and for others in test" in sentence)
+
+    sides = {(number[query.pk] % len(RULES), found.split_of_query(query)) for query in found.queries.values()}
+    both = sorted(f"rules-{n}.md" for n, side in sides if side == "dev" and (n, "test") in sides)
+    assert facts["leaks"] == 0
+    assert facts["shared"] == {"documents": len(both), "passages": len(both), "from_grade": 1}
+    relevant = "are relevant (grade 1 and above)"
+    assert warning.startswith(f"{len(both)} documents {relevant} for queries in dev and for others in test")
+    assert f"{', '.join(both)}. To prevent it, keep together" in warning
+    words = f"{len(both)} documents and {len(both)} passages {relevant} in both dev and test"
+    page = f"/p/{bench.project.slug}/versions/{version.gold_set.slug}/v{version.number}/"
+    assert words in client.get(page).content.decode()
+
+    change = {"snapshot": bench.snapshot, "rounds": [bench.round], "actor": bench.lead, "at": AT, "note": "", "seed": 0}
+    version = change_draft(version_id=version.pk, group_by=together, test_share=0.5, **change)
+    held = gather(version)
+    assert set(held.splits.values()) == {"dev", "test"}
+    assert split_facts(held)["shared"]["documents"] == 0
+    assert not [sentence for sentence in find_warnings(held) if "dev and for others in test" in sentence]
+    frozen = freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
+    none = "No document is relevant (grade 1 and above) in both dev and test"
+    assert none in client.get(page).content.decode()
+    assert ("On both sides", none[0].lower() + none[1:]) in basis_facts(frozen.manifest)
+    assert "shared" not in without_grades(frozen.manifest)["splits"]
+
+
+def test_each_type_of_query_has_its_share_of_test():
+    bench, number = make_apart(RULES)
+    for query in Query.objects.filter(pk__in=number):
+        query.query_type = "head" if number[query.pk] < 14 else "tail"
+        query.save()
+
+    for seed in range(5):
+        types = query_types(gather(version := draft(bench, test_share=0.3, seed=seed)))
+        assert types == {"dev": {"head": 10, "tail": 4}, "test": {"head": 4, "tail": 2}}
+        discard_draft(version_id=version.pk, actor=bench.lead, at=AT)
 
 
 def test_queries_of_one_document_that_a_version_had_in_both_splits_are_a_leak_once_documents_are_kept_together():

@@ -4,6 +4,8 @@ pandas, pyarrow, ir-measures and pytrec-eval are development tools. `datasets` a
 where they are installed: in another Python, whose path is in KARAT_READERS, else in this one.
 """
 
+import codecs
+import csv
 import json
 import os
 import subprocess
@@ -15,6 +17,7 @@ import pandas
 import pyarrow.dataset
 import pytest
 import pytrec_eval
+from django.conf import settings
 
 from apps.config.commandline import main as karat
 from apps.goldsets.formats.folder import write_folder
@@ -49,6 +52,19 @@ def test_pandas_reads_csv_jsonl_and_parquet(export):
         pandas.read_parquet(export / "parquet/judgements.parquet"),
     ):
         assert list(table[["query_id", "block_id", "grade"]].itertuples(index=False, name=None)) == GRADES
+
+
+@pytest.mark.parametrize("form", ["relevance", "notes"])
+def test_the_mark_for_excel_is_in_no_column_that_pandas_or_csv_reads_as_the_manual_says(export, form):
+    path = export / form / "judgements.csv"
+    assert path.read_bytes().startswith(codecs.BOM_UTF8)
+
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        columns = csv.DictReader(file).fieldnames
+
+    assert columns[0] == "query_id"
+    assert pandas.read_csv(path).columns.tolist() == columns
+    assert 'open(path, encoding="utf-8-sig", newline="")' in (settings.BASE_DIR / "docs/reference/files.md").read_text()
 
 
 def test_pandas_reads_single_judgements_alike_from_both_forms(export):

@@ -1,3 +1,5 @@
+import itertools
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -97,6 +99,61 @@ def test_no_split_of_new_items_ever_leaks(keys, share, seed):
 
     assert set(splits) == {item.name for item in items}
     assert leaks(items, splits) == []
+
+
+SIZES = st.lists(st.lists(st.sampled_from(["head", "tail", ""]), min_size=1, max_size=5), max_size=9)
+
+
+@settings(max_examples=often(40, 300), deadline=None)
+@given(SIZES, st.integers(0, 20), st.integers(0, 5), st.integers(0, 3))
+def test_no_other_choice_of_groups_is_nearer_to_the_share_and_of_those_none_is_more_even(strata, share, seed, formers):
+    """Of every choice there is; the groups that an earlier version placed are counted as they are."""
+    items = [
+        SplitItem(
+            f"q{group}-{n}",
+            f"words {group} {n}",
+            (("group", str(group)),),
+            (TEST if group % 2 else DEV) if group < formers else "",
+            stratum=stratum,
+        )
+        for group, own in enumerate(strata)
+        for n, stratum in enumerate(own)
+    ]
+    wanted = {name: share / 20 * sum(item.stratum == name for item in items) for name in ("head", "tail", "")}
+
+    def cost(splits):
+        taken = dict.fromkeys(wanted, 0)
+        for item in items:
+            taken[item.stratum] += splits[item.name] == TEST
+        off = abs(sum(taken.values()) - sum(wanted.values()))
+        return round(off, 6), round(sum(abs(taken[name] - wanted[name]) for name in wanted), 6)
+
+    splits = split(items, test_share=share / 20, seed=seed)
+
+    ways = itertools.product(*([DEV, TEST] if n >= formers else [TEST if n % 2 else DEV] for n in range(len(strata))))
+    sides = ({item.name: way[int(item.name[1 : item.name.index("-")])] for item in items} for way in ways)
+    assert cost(splits) == min(map(cost, sides))
+    assert all(len({splits[f"q{group}-{n}"] for n in range(len(own))}) == 1 for group, own in enumerate(strata))
+
+
+def test_a_large_set_meets_its_share_in_each_stratum_and_any_group_may_go_to_test():
+    """More groups than are fitted together, most of one item and some of many; so also of many strata."""
+    sizes = [1 + 19 * (n % 50 == 0) for n in range(900)]
+    items = [
+        SplitItem(f"q{n}-{k}", f"words {n} {k}", (("group", str(n)),), stratum=f"type {n % 7}")
+        for n, size in enumerate(sizes)
+        for k in range(size)
+    ]
+
+    found = [split(items, test_share=0.3, seed=seed) for seed in range(8)]
+
+    of_type = Counter(item.stratum for item in items)
+    for splits in found:
+        in_test = Counter(item.stratum for item in items if splits[item.name] == TEST)
+        assert in_test.total() == round(0.3 * len(items))
+        assert all(abs(in_test[name] - 0.3 * number) <= 2 for name, number in of_type.items())
+    large = [[splits[f"q{n}-0"] for n in range(0, 900, 50)].count(TEST) for splits in found]
+    assert 0.2 < sum(large) / (18 * len(found)) < 0.4
 
 
 LONG = "How often must the master keys of the main building be counted and who signs the list of them"

@@ -1,6 +1,10 @@
 """The form of a new round: everything a plan can hold, counted before anybody is asked."""
 
+import re
+from pathlib import Path
+
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -322,3 +326,12 @@ def test_a_refused_plan_still_shows_its_workload_and_says_what_is_missing(client
 
     assert "check the values of the fields" not in page
     assert page.count("A round needs at least one annotator.") == 2
+
+
+@pytest.mark.parametrize("page", ["first-day.md", "reference/pools.md", "reference/rounds.md"])
+def test_the_manual_reckons_with_the_time_that_the_pages_do(page):
+    text = " ".join((Path(settings.BASE_DIR) / "docs" / page).read_text().split())
+
+    assert USUAL_PACE.minutes == "2 to 3 minutes"
+    assert USUAL_PACE.minutes in text
+    assert not re.search(r"seconds a pair|minutes a pair(?<!3 minutes a pair)", text)

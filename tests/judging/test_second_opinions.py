@@ -158,7 +158,7 @@ def test_the_page_says_how_many_pairs_have_a_grade_and_offers_what_can_be_done(c
     client.post(reverse("corpus:import-fix", args=[project.slug, item.pk]), {"fix": "replace-graded"})
     item.refresh_from_db()
     assert item.state == "ready"
-    assert "3 pairs have a grade already, by Ann (3) in Imported judgements." in item.plan["notes"][-2]
+    assert "3 pairs have a grade already, by Ann (3) in pasted, by Ann." in item.plan["notes"][-2]
     client.post(reverse("corpus:import-confirm", args=[project.slug, item.pk]))
     assert kinds(pool) == [("unanimous", 0, 2), ("unanimous", 3, 2), ("unresolved", None, 2)]
 
@@ -185,7 +185,7 @@ def test_the_files_of_two_raters_are_told_apart_by_their_names(client, project, 
 
     assert [item.plan["notes"][1] for item in items] == ["1 rater: Ann.", "1 rater: Bob."]
     rounds = Round.objects.order_by("number")
-    assert [round_.name for round_ in rounds] == ["Imported judgements", "Imported judgements, round 2"]
+    assert [round_.name for round_ in rounds] == ["pasted, by Ann", "pasted, by Bob"]
 
 
 def test_a_table_asks_the_same(client, project, pool):

@@ -7,6 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.urls import reverse
 
+from apps.audit.models import Event
 from apps.common.files.tabular import TableFile
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import
@@ -160,3 +161,86 @@ def test_rows_with_mistakes_are_left_out_by_one_button(client, project):
     assert item.state == ImportState.READY
     assert item.plan["counts"] == {"new": 1, "changed": 0, "unchanged": 0}
     assert "Rows with mistakes stay out." in page.text
+
+
+def test_the_stratum_of_a_query_is_its_kind_by_which_a_split_is_balanced(project):
+    table = read(project, "query;stratum\nkey rotation;head\nwho opens the archive;tail\n")
+
+    assert list(table.view.choice.columns.values()) == ["text", "query_type"]
+    assert [row.query_type for row in table.rows] == ["head", "tail"]
+
+
+NAMED = "query;source\nkey rotation;Search log\nwho opens;Interview\nhow long;Interview\nwhere;Desk calls\nwhat;日誌\n"
+
+
+def test_sources_that_are_not_here_are_created_by_a_button_and_their_kinds_are_told(client, project):
+    client.force_login(lead_of(project))
+    client.post(
+        reverse("corpus:import-new", args=[project.slug, "queries"]),
+        {"file": SimpleUploadedFile("named.csv", NAMED.encode()), "format": "auto", "ids": "file"},
+    )
+    item = Import.objects.get()
+    first = [message for message in item.plan["table"]["messages"] if "source" in message["title"]]
+
+    assert [message["title"] for message in first] == [
+        "2 sources are not sources of this project; they are left out.",
+        "1 source has a name without a Latin letter or a digit; it is left out.",
+    ]
+    assert (first[0]["button"], first[0]["examples"]) == (
+        "Create these 2 sources",
+        ["Desk calls: 1 row", "Interview: 2 rows"],
+    )
+    client.post(reverse("corpus:import-fix", args=[project.slug, item.pk]), {"fix": first[0]["fix"]})
+    assert not project.sources.exclude(name="Search log").exists()
+    client.post(reverse("corpus:import-confirm", args=[project.slug, item.pk]))
+    item.refresh_from_db()
+
+    assert item.state == ImportState.APPLIED
+    made = {(source.name, source.slug, source.kind) for source in project.sources.exclude(name="Search log")}
+    assert made == {("Desk calls", "desk-calls", "query_log"), ("Interview", "interview", "interview")}
+    assert list(Query.objects.order_by("outside_id").values_list("source__name", flat=True)) == [
+        "Search log", "Interview", "Interview", "Desk calls", None,
+    ]  # fmt: skip
+    assert Event.objects.filter(project=project, action="source.created").count() == 3
+
+
+def test_a_file_in_karats_own_columns_has_the_same_button_and_creates_nothing_beside_another_mistake(client, project):
+    client.force_login(lead_of(project))
+    columns = "query_id,text,source,difficulty\n"
+
+    def upload(rows):
+        client.post(
+            reverse("corpus:import-new", args=[project.slug, "queries"]),
+            {"file": SimpleUploadedFile("own.csv", (columns + rows).encode()), "format": "auto", "ids": "file"},
+        )
+        return Import.objects.latest("pk")
+
+    def fix(item):
+        client.post(reverse("corpus:import-fix", args=[project.slug, item.pk]), {"fix": "make-sources"})
+        item.refresh_from_db()
+        return item
+
+    item = upload("Q1,key rotation,search-log,\nQ2,who opens the archive,Desk calls,\n")
+    assert item.state == ImportState.FAULTY
+    page = client.get(reverse("corpus:import", args=[project.slug, item.pk])).text
+    assert "These are no sources of this project: Desk calls." in page
+    assert fix(item).state == ImportState.READY
+    client.post(reverse("corpus:import-confirm", args=[project.slug, item.pk]))
+    assert Query.objects.get(outside_id="Q2").source.slug == "desk-calls"
+
+    faulty = fix(upload("Q3,what else,Nowhere,\nQ4,why,Nowhere,tricky\n"))
+    assert faulty.state == ImportState.FAULTY
+    assert not project.sources.filter(slug="nowhere").exists()
+
+
+def test_rows_that_are_not_read_are_said_for_what_they_are(project):
+    """Excel leaves rows of separators below a table; so are marks between joined tables, and the headings again."""
+    table = read(project, "query;level\nkey rotation;easy\n;\nquery;level\n---;---\nwho opens;hard\n;\n ; \n")
+
+    assert [row.text for row in table.rows] == ["key rotation", "who opens"]
+    assert [(message.title, message.examples) for message in table.view.messages] == [
+        ("3 rows are blank, and are not read.", ["line 3", "line 7", "line 8"]),
+        ("1 row repeats the headings, and is not read.", ["line 4"]),
+        ("1 row only draws a line, and is not read.", ["line 5"]),
+        ("2 new queries get the ids Q001 to Q002.", ()),
+    ]

@@ -7,16 +7,23 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from apps.common.text.wording import number, signed
+from apps.evaluation.models import Comparison
+from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.goldsets.actions.training import add_training_manifest
 from apps.goldsets.core.training import Entry
 from apps.goldsets.enums import EntryKind, VersionState
 from apps.goldsets.models import Version
 from apps.metrics.estimate import Estimate
+from apps.metrics.measures.registry import parse_measure
+from apps.metrics.statistics.significance import Summary
+from apps.reports.core.document import Mean, Table
+from apps.reports.core.version_document import ReleaseSummary, SplitBoard, released_document
 from apps.reports.formats.markdown import as_markdown
 from apps.reports.presenters.documents import version_report
 from apps.reports.presenters.version_reports.questions import agreement_facts
 from apps.review.enums import Category
-from tests.evaluation.factories import make_scene
+from tests.evaluation.factories import BAD, add_run, make_scene
 from tests.evaluation.factories import score as score_by_grades
 from tests.evaluation.test_hit_scoring import places, run_that, score
 from tests.factories import AT, lead_of
@@ -67,6 +74,58 @@ def test_dev_and_test_have_their_own_runs():
         "Runs on the dev split",
         "Runs on the test split",
     ]
+
+
+def test_the_best_run_is_compared_with_the_baseline_as_on_their_page_and_the_report_is_a_look_at_it(client):
+    """The verdict and the figures are those of the comparison itself; no single query is told."""
+    scene = make_scene(queries=12, test_share=0.0)
+    scores = {tag: score_by_grades(scene, tag, split="dev", measures="RR nDCG@10") for tag in ("base", "better")}
+    client.force_login(scene.lead)
+
+    read = client.get(reverse("reports:version", args=[scene.project.slug, scene.version.pk]) + "?format=md").text
+    document = report(scene.version)
+
+    section = next(part for part in document.parts if " against " in part.title)
+    pair = EvaluationPair.of(scores["base"], scores["better"])
+    base, better = pair.comparison.names
+    assert section.title == f"{better} against {base} on the dev split"
+    verdict = section.blocks[0].text
+    assert verdict == f"{pair.among('RR').verdict(pair.judged('RR')).removesuffix('.')}; no drop."
+    assert verdict in re.sub(r"\\(.)", r"\1", read)
+    table = next(table for table in document.tables if table.name == f"{better} minus {base}")
+    assert [row[:4] for row in table.rows] == [
+        [row.measure, number(row.baseline, 4), number(row.candidate, 4), signed(row.difference.mean, 4)]
+        for row in pair.among("RR").measures
+    ]
+    assert not {query.outside_id for query in scene.version.queries.all()} & set(re.findall(r"\w+", read))
+    assert Comparison.objects.get().measure == "RR"
+    assert titles(document).index(section.title) == titles(document).index("Runs on the dev split") + 1
+
+
+def test_the_best_of_several_runs_is_said_to_be_chosen_by_its_figures(version):
+    for tag, ranks in {"one": (1, 1, 1), "two": (1, 2, 1), "three": (3, 2, 2)}.items():
+        score(version, run_that(version, tag, places(version, *ranks)), measures="Success@1")
+
+    section = next(part for part in report(version).parts if " against " in part.title)
+
+    assert "Q&As" in section.title
+    assert section.blocks[-1].text.startswith("It is the best of 3 runs by these very figures")
+
+
+def test_the_interval_with_people_is_explained_where_there_is_one():
+    summary = Summary(0.5, (0.4, 0.6), 12)
+    basis = {field: [] for field in ReleaseSummary._fields} | {"name": "", "lead": "", "sources": None}
+    contents = Table("Contents", ["Split"], [])
+
+    def told(people):
+        board = SplitBoard("the dev split", [parse_measure("RR")], [Mean("RR", "base", summary, people)])
+        return as_markdown(
+            released_document(ReleaseSummary(**basis | {"counts": contents, "boards": [board], "confidence": 0.95}))
+        )
+
+    reading = "The interval with people allows for other judges as well as for other queries"
+    assert ("With people" in told(None), reading in told(None)) == (False, False)
+    assert ("With people" in told((0.3, 0.7)), reading in told((0.3, 0.7))) == (True, True)
 
 
 def test_it_says_how_everything_was_decided(version):
@@ -183,8 +242,9 @@ def test_the_guideline_has_its_paragraphs_and_lists_as_plain_text(version):
 
 def test_the_report_reads_as_often_for_more_queries_and_runs():
     counts = []
-    for queries, runs in ((4, ["base"]), (8, ["base", "better"])):
+    for queries, runs in ((4, ["base", "better"]), (8, ["base", "better", "third"])):
         scene = make_scene(queries=queries, test_share=0.0)
+        scene.runs["third"] = add_run(scene, "third", {"Q01": BAD})
         for tag in runs:
             score_by_grades(scene, tag, split="dev", measures="RR")
         with CaptureQueriesContext(connection) as statements:

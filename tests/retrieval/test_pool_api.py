@@ -1,13 +1,21 @@
 """Pools over the API, built, read, grown and estimated as on their pages; and the notes of runs."""
 
+import csv
+import io
+
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from apps.accounts.enums import Role
+from apps.judging.models import Judgement
+from apps.queries.models import Query
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.models import Pool, System
 from apps.retrieval.selectors import pools
-from tests.factories import lead_of, make_project
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import make_round
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_run, make_snapshot, make_system, trec
 from tests.running_jobs import run_jobs
 
@@ -230,3 +238,68 @@ def test_the_number_of_queries_does_not_depend_on_the_runs(project, snapshot, as
         assert len(ask(f"pools/{pool.pk}/").json()["runs"]) == runs
 
     assert len(queries) == 15
+
+
+# The sheet for somebody who grades elsewhere
+
+
+def rows_of(answer):
+    return list(csv.DictReader(io.StringIO(answer.getvalue().decode("utf-8-sig"))))
+
+
+def test_the_pairs_go_out_as_a_sheet_without_a_trace_of_who_found_them_and_come_back_as_grades(
+    project, snapshot, run, ask, client
+):
+    """As Excel saves it: with semicolons. Only what was graded comes in."""
+    pool = make_pool(project, snapshot, name="May pool", run_ids=[run.pk], plan=PoolPlan(random=2, seed=1), depth=3)
+    query = Query.objects.get(project=project, outside_id="Q01")
+
+    answer = ask(f"pools/{pool.pk}/sheet/")
+    sent_out = answer.getvalue()
+    rows = list(csv.DictReader(io.StringIO(sent_out.decode("utf-8-sig"))))
+
+    assert answer["Content-Disposition"] == 'attachment; filename="may-pool-sheet.csv"'
+    assert sent_out == client.get(f"/p/{project.slug}/runs/pools/{pool.pk}/sheet.csv").getvalue()
+    assert list(rows[0]) == ["query_id", "query_text", "doc_id", "doc_title", "doc_text", "relevance", "notes"]
+    assert len(rows) == pool.entry_count == 15
+    assert [(row["query_id"], row["doc_id"]) for row in rows] == sorted((r["query_id"], r["doc_id"]) for r in rows)
+    assert (rows[0]["query_text"], rows[0]["doc_text"]) == (query.text, BLOCKS[rows[0]["doc_id"]])
+    assert run.tag not in sent_out.decode()
+
+    for row, grade, note in zip(rows, ("2", "0", "1", ""), ("exactly this", "", "so, so", ""), strict=False):
+        row |= {"relevance": grade, "notes": note}
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), delimiter=";")
+    writer.writeheader()
+    writer.writerows(rows)
+    sent = {"file": SimpleUploadedFile("ana.csv", out.getvalue().encode("utf-8-sig")), "person": "Ana"}
+    imports = f"/api/v1/projects/{project.slug}/judging/imports/"
+    item = client.post(imports, sent | {"format": "auto", "snapshot": snapshot.pk}).json()
+    assert client.post(f"{imports}{item['id']}/confirm/").json()["state"] == "applied", item
+    given = Judgement.objects.filter(annotator__name="Ana").order_by("pk")
+    assert list(given.values_list("grade", "note")) == [(2, "exactly this"), (0, ""), (1, "so, so")]
+    assert [each.seat.entry.version.block.outside_id for each in given] == [row["doc_id"] for row in rows[:3]]
+
+
+def test_how_each_pair_was_chosen_is_for_a_lead_who_has_none_of_them_left_to_judge(project, snapshot, run, ask):
+    pool = make_pool(project, snapshot, run_ids=[run.pk], plan=PoolPlan(random=1, seed=1), depth=2)
+    address = f"pools/{pool.pk}/sheet/?chosen=yes"
+
+    chosen = [row["chosen"] for row in rows_of(ask(address)) if row["query_id"] == "Q01"]
+    assert sorted(chosen) == ["random", f"{run.tag} 1", f"{run.tag} 2"]
+
+    lead = make_member(project, Role.LEAD, Role.ANNOTATOR)
+    make_round(project, pool=pool, annotators=[lead], overlap=0.0)
+    assert ask(address, by=lead).status_code == 403
+    assert "chosen" not in rows_of(ask(f"pools/{pool.pk}/sheet/", by=lead))[0]
+
+
+def test_a_sheet_has_no_pair_of_a_retired_query_and_a_pool_that_is_not_built_has_none(project, snapshot, run, ask):
+    pool = make_pool(project, snapshot, run_ids=[run.pk], depth=2)
+    Query.objects.filter(project=project, outside_id="Q02").update(retired_at=AT)
+
+    assert {row["query_id"] for row in rows_of(ask(f"pools/{pool.pk}/sheet/"))} == {"Q01", "Q03"}
+    waiting = ask(body=described(snapshot, runs=[run.pk], depth=3)).json()
+    answer = ask(f"pools/{waiting['id']}/sheet/")
+    assert (answer.status_code, answer.json()["code"]) == (409, "pool_not_complete")
+    assert answer.json()["detail"] == "The pool is pending. Its pairs can be downloaded once it is complete."

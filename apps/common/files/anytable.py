@@ -30,6 +30,8 @@ ONE_COLUMN = "\x1f"
 QUOTES = ('"', "'")
 _REMARK, _REMARK_ALONE = re.compile(r"#\s*\w"), re.compile(r"#\s+\w")
 """How a remark begins in a row of a table, and where each row is one cell."""
+AGAIN, DRAWN, BLANK = "repeats the headings", "draws a line", "is blank"
+"""Why a row is not read."""
 _LINE = re.compile(r"\s*:?-{3,}:?(?:\+-+)*\s*\Z")
 """A cell of the line below the headings, in tables of Markdown and of programs for databases."""
 HEAD_BYTES = 1_024
@@ -218,22 +220,36 @@ def _from_headings(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterato
 
     Rows wider than most, with commas in a note say, do not count.
     """
-    head = list(islice(((number, cells) for number, cells in rows if any(map(str.strip, cells))), HEAD_ROWS))
-    if not head:
-        raise source.error(None, "", "", "the table is empty")
+    top = _top(source, rows)
+    head = [(number, cells) for number, cells in top if not _is_blank(cells)]
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in head]
     widths = Counter(len(cells) for _, cells in head)
     width = max(widths, key=lambda width: (widths[width], width))
     most = max(count for count, (_, cells) in zip(filled, head, strict=True) if len(cells) <= width)
     place = next(place for place, count in enumerate(filled) if count >= min(most, max(2, most - 1)))
-    return head[place], chain(head[place + 1 :], rows), [cells for _, cells in head[:place]]
+    below = top[top.index(head[place]) + 1 :]
+    return head[place], chain(below, rows), [cells for _, cells in head[:place]]
+
+
+def _top(source: TableFile, rows: Iterator[Row]) -> list[Row]:
+    """The first rows, down to the tenth that is not blank."""
+    top: list[Row] = []
+    filled = 0
+    while filled < HEAD_ROWS and (row := next(rows, None)) is not None:
+        top.append(row)
+        filled += not _is_blank(row[1])
+    if not filled:
+        raise source.error(None, "", "", "the table is empty")
+    return top
+
+
+def _is_blank(cells: Iterable[str]) -> bool:
+    return not any(map(str.strip, cells))
 
 
 def _lettered(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterator[Row]]:
     """Headings made for a table that has none, and all its rows."""
-    head = list(islice(((number, cells) for number, cells in rows if any(map(str.strip, cells))), HEAD_ROWS))
-    if not head:
-        raise source.error(None, "", "", "the table is empty")
+    head = _top(source, rows)
     width = max(place for _, cells in head for place, cell in enumerate(cells, 1) if cell.strip())
     return (0, [f"{LETTERED} {letters_of(place)}" for place in range(width)]), chain(head, rows)
 
@@ -241,6 +257,7 @@ def _lettered(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterator[Row
 def _headings(source: TableFile, first: Row, below: Sequence[Row]) -> list[str]:
     """The headings; empty ones at the end count where most of the rows below have a cell there."""
     line, cells = first
+    below = [row for row in below if not _is_blank(row[1])]
     cells = [restore_cell(" ".join(cell.split())) for cell in cells]
     while cells and not cells[-1]:
         filled = sum(len(row) >= len(cells) and bool(row[len(cells) - 1].strip()) for _, row in below)
@@ -269,7 +286,8 @@ def _fitted(source: TableFile, headings: list[str], rows: Iterator[Row], errors:
     """The rows that are not empty, with a cell for each heading."""
     width, done = len(headings), 0
     for number, cells in rows:
-        if not any(map(str.strip, cells)):
+        if _is_blank(cells):
+            errors.warn(source.error(number, "", "", BLANK))
             continue
         done += 1
         if done > most:
@@ -286,9 +304,9 @@ def _once(source: TableFile, first: list[str], rows: Iterator[Row], errors: Erro
     for number, cells in rows:
         again = sum(bool(cell.strip()) and cell == heading for cell, heading in zip(cells, first, strict=False))
         if again > 1 or cells == first:
-            errors.warn(source.error(number, "", cells[0], "repeats the headings"))
-        elif all(map(_LINE.match, filter(str.strip, cells))):
-            errors.warn(source.error(number, "", cells[0], "draws a line"))
+            errors.warn(source.error(number, "", cells[0], AGAIN))
+        elif not _is_blank(cells) and all(map(_LINE.match, filter(str.strip, cells))):
+            errors.warn(source.error(number, "", cells[0], DRAWN))
         else:
             yield number, cells
 

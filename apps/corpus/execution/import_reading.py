@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputError, InputErrors, Refusal
-from apps.common.files.anytable import HEAD_ROWS, LETTERED, Table, open_table
+from apps.common.files.anytable import AGAIN, BLANK, DRAWN, HEAD_ROWS, LETTERED, Table, open_table
 from apps.common.files.faults import ErrorList, as_row
 from apps.common.files.tabular import TableFile, open_source
 from apps.common.text.wording import plural
@@ -247,6 +247,13 @@ class OpenedTable(NamedTuple):
         return [(line, dict(zip(self.view.headings, cells, strict=True))) for line, cells in self.lines]
 
 
+NOT_READ = {
+    AGAIN: ("row repeats the headings, and is not read.", "rows repeat the headings, and are not read."),
+    DRAWN: ("row only draws a line, and is not read.", "rows only draw a line, and are not read."),
+    BLANK: ("row is blank, and is not read.", "rows are blank, and are not read."),
+}
+
+
 def open_mapped(
     source: TableFile,
     *,
@@ -276,13 +283,10 @@ def open_mapped(
         doubtful = None if answer or first.is_sure else first
     lines = list(table.rows)
     cells = [cells for _, cells in lines]
-    if errors.warnings:
-        title = plural(
-            errors.warnings_total,
-            "row repeats the headings or draws a line, and is not read.",
-            "rows repeat the headings or draw a line, and are not read.",
-        )
-        messages.append(TableMessage(DONE, title, "", [f"line {one.line}" for one in errors.warnings]))
+    for group in errors.warning_groups:
+        title = plural(group.count, *NOT_READ[group.message])
+        places = [f"line {one.line}" for one in errors.warnings if one.message == group.message]
+        messages.append(TableMessage(DONE, title, "", places))
     if not table.line and (late := _late_headings(roles, lines)):
         messages.append(TableMessage(STOP, f"Line {late} looks like the headings. Remove it, or the rows above it."))
     settled = settled_choice(

@@ -1,6 +1,6 @@
 """Decide on drops, record, plan and close a comparison, pool pairs in doubt, and write the ledger of runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, TypedDict, Unpack
@@ -249,20 +249,26 @@ def record_comparison(*, pair: EvaluationPair, measure: str, actor: User, at: da
 
     The row is its own record. From then on the comparison counts in the family over which all of them are corrected.
     """
-    first, second = pair.runs
-    if pair.family(measure).is_recorded or first == second:
-        return
-    look = Comparison(
-        version=pair.candidate.version,
-        **ground_of(pair.candidate),
-        measure=measure,
-        first_id=first,
-        second_id=second,
-        n=pair.counted(measure),
-        seen_by=actor,
-        seen_at=at,
-    )
-    Comparison.objects.bulk_create([look], ignore_conflicts=True)
+    record_comparisons(looks=[(pair, measure)], actor=actor, at=at)
+
+
+def record_comparisons(*, looks: Iterable[tuple[EvaluationPair, str]], actor: User, at: datetime) -> None:
+    """The same for several, each with its measure, in one statement."""
+    new = [
+        Comparison(
+            version=pair.candidate.version,
+            **ground_of(pair.candidate),
+            measure=measure,
+            first_id=pair.runs[0],
+            second_id=pair.runs[1],
+            n=pair.counted(measure),
+            seen_by=actor,
+            seen_at=at,
+        )
+        for pair, measure in looks
+        if pair.runs[0] != pair.runs[1] and not pair.family(measure).is_recorded
+    ]
+    Comparison.objects.bulk_create(new, ignore_conflicts=True)
 
 
 class PlanRefused(Refusal):

@@ -307,7 +307,8 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
     split = Split.DEV.value if part else requested_split(request, version, hit)
     form = None
     if member_of(request).is_lead:
-        form = ScoreForm(version=version, hit=hit, part=part, initial={"split": split, "run": request.GET.get("run")})
+        chosen = request.GET.getlist("run")
+        form = ScoreForm(version=version, hit=hit, part=part, initial={"split": split, "chosen": chosen})
     return render(request, "evaluation/leaderboard.html", _board_context(request, version, split, hit, form, part))
 
 
@@ -332,6 +333,7 @@ def _board_context(
         "in_progress": evaluations.in_progress(requested, IN_PROGRESS_SHOWN),
         "in_progress_count": sum(not one.is_scored for one in requested),
         "form": form,
+        "chosen": request.GET.getlist("run"),
     }
 
 
@@ -368,6 +370,6 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
     )
     if all(evaluation.is_scored for evaluation in requested):
         messages.info(request, "These runs are scored already.")
-    ground = {"version": version.pk, "split": values["split"], "hit": hit}
+    ground: dict[str, Any] = {"version": version.pk, "split": values["split"], "hit": hit, "run": values["runs"]}
     ground |= {"slice": values["slice"]} if values["slice"] else {}
     return redirect(reverse("evaluation:overview", args=[project.slug], query=ground))

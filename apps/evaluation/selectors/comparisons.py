@@ -84,7 +84,12 @@ class Background(NamedTuple):
 
 
 def background_of(evaluation: Evaluation) -> Background:
-    """In one statement. The order is that in which queries, or triples, joined the gold set: `joining_order`."""
+    """In one statement."""
+    return answer_to(evaluation.version, background_question(evaluation))
+
+
+def background_question(evaluation: Evaluation) -> BatchedRead[Background]:
+    """The order is that in which queries, or triples, joined the gold set: `joining_order`."""
     gold_set, names = evaluation.version.gold_set_id, ("pk", "tag", "system_id")
     looks = Comparison.objects.filter(version__gold_set=gold_set, **ground_of(evaluation)).order_by("pk")
     plans = PlannedComparison.objects.filter(gold_set=gold_set, split=evaluation.split, hit=evaluation.hit)
@@ -110,7 +115,7 @@ def background_of(evaluation: Evaluation) -> Background:
             {(measure, (one, other)): queries for measure, one, other, queries in planned},
         )
 
-    return answer_to(evaluation.version, BatchedRead(asked, read))
+    return BatchedRead(asked, read)
 
 
 class Compared(NamedTuple):
@@ -142,12 +147,13 @@ class ComparisonFamily:
 
 @dataclass
 class EvaluationPair:
-    """A baseline and a candidate that `rules.comparison_refusal` allows to compare."""
+    """A baseline and a candidate that `rules.comparison_refusal` allows to compare; `background` where it is read."""
 
     baseline: Evaluation
     candidate: Evaluation
     values: tuple[Mapping[str, Floats], Mapping[str, Floats]]
     correction: Correction = Correction.HOLM
+    background: Background | None = None
     _families: dict[str, ComparisonFamily] = field(default_factory=dict)
 
     @classmethod
@@ -233,21 +239,27 @@ class EvaluationPair:
 
     def _values(self, measure: str, looks: Sequence[Look]) -> dict[int, tuple[int, Floats]]:
         """By run its latest evaluation on this ground, with the values of the measure; those of the pair as given."""
+        own = ((one.run_id, (one.pk, values[measure])) for one, values in self._sides)
+        runs = {run for look in looks for run in look.runs}
+        if runs <= set(self.runs):
+            return dict(own)
         scored = Score.objects.filter(
             evaluation__in=evaluations.on_ground(
                 self.candidate.version, self.candidate.split, self.candidate.hit, evaluations.part_of(self.candidate)
-            ).filter(run__in={run for look in looks for run in look.runs}, scored_at__isnull=False),
+            ).filter(run__in=runs, scored_at__isnull=False),
             measure=measure,
         )
         columns = scored.order_by("evaluation_id").values_list("evaluation__run_id", "evaluation_id", "values")
         found = {run: (evaluation, packing.unpack(bytes(packed))) for run, evaluation, packed in columns}
-        for evaluation, values in zip((self.baseline, self.candidate), self.values, strict=True):
-            found[evaluation.run_id] = (evaluation.pk, values[measure])
-        return found
+        return found | dict(own)
+
+    @property
+    def _sides(self) -> list[tuple[Evaluation, Mapping[str, Floats]]]:
+        return list(zip((self.baseline, self.candidate), self.values, strict=True))
 
     @cached_property
     def _background(self) -> Background:
-        return background_of(self.candidate)
+        return self.background or background_of(self.candidate)
 
     @cached_property
     def _originals(self) -> Ints | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from apps.accounts.models import Project
 from apps.accounts.selectors import policy
 from apps.agreement.selectors.agreement import live_grades
-from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf, answer_to, once
+from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf, answer_to, is_known, once
 from apps.common.database.statements import LARGEST_KEY
 from apps.common.text.wording import plural
 from apps.corpus.selectors.corpora import TextKey, texts_of
@@ -137,6 +137,24 @@ def requested_on(version: Version, split: str, hit: str = BY_GRADES, part: Slice
     return once(key, lambda: [Requested(pk, run, tag, names, at is not None) for pk, run, tag, names, at in rows])
 
 
+MOST_OF_A_REQUEST = 200
+
+
+class LastAsked(NamedTuple):
+    """What was scored last on a version by a rule, on any split: the runs, and the measures; nothing at first."""
+
+    runs: list[int]
+    measures: list[str]
+
+
+def last_asked(version: Version, hit: str) -> LastAsked:
+    """The runs of one request have one time."""
+    asked = Evaluation.everything.filter(version=version, hit=hit).order_by("-requested_at", "pk")
+    rows = list(asked.values_list("requested_at", "run_id", "measures")[:MOST_OF_A_REQUEST])
+    latest = [row for row in rows if row[0] == rows[0][0]]
+    return LastAsked([run for _, run, _ in latest], latest[0][2] if latest else [])
+
+
 def in_progress(requested: Sequence[Requested], most: int) -> list[Evaluation]:
     """Those that are not scored yet, newest first, at most so many, each with its job."""
     keys = sorted((one.pk for one in requested if not one.is_scored), reverse=True)[:most]
@@ -248,11 +266,20 @@ def originals_in(evaluation: Evaluation) -> NDArray[np.int64] | None:
     """A number for each of `evaluation.query_ids`, the same for a question and its variants; None where none varies."""
     if evaluation.counts_questions:
         return None
-    rows = VersionQuery.objects.filter(version=evaluation.version_id, fields__metadata__has_key=VARIANT_OF)
-    columns = rows.values_list("outside_id", "fields")
-    variants = once(("variants", evaluation.version_id), lambda: list(columns))
+    variants = once(("variants", evaluation.version_id), lambda: list(_variants_in(evaluation.version_id)))
     facts = {name: fields["metadata"] for name, fields in variants}
     return originals_of({name: facts.get(name, {}) for name in evaluation.query_ids})
+
+
+def _variants_in(version: int) -> QuerySet[VersionQuery, tuple[str, Any]]:
+    rows = VersionQuery.objects.filter(version=version, fields__metadata__has_key=VARIANT_OF)
+    return rows.values_list("outside_id", "fields")
+
+
+def variants_question(version: Version) -> BatchedRead[None]:
+    """What `originals_in` reads of the version, in a larger statement."""
+    asked = {"rows": ListOf(_variants_in(version.pk), json={"fields"})}
+    return BatchedRead(asked, lambda found: is_known(("variants", version.pk), found["rows"]))
 
 
 def ranks_by_system(scored: QuerySet[Evaluation], label: str, *, most: int) -> list[tuple[str, int]]:

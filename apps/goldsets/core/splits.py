@@ -1,4 +1,4 @@
-"""Splits into dev and test without leakage: whole groups, chosen by a hash of the group and the seed, or by their time.
+"""Splits into dev and test without leakage: whole groups, chosen to meet a share, or by their time.
 
 Items are tied when they share a key: an entity group, a document, a source, or the same words apart from case, accents,
 punctuation and order of white space; and when they ask nearly the same (see `near_questions`). Items tied directly or
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.common.text.wording import plural
 from apps.queries.core.naming import VARIANT_OF
 
 ASKED_IN = ("asked_at", "recorded_at", "date")
@@ -60,7 +61,12 @@ def _first_written(values: list[object], added_at: datetime) -> ItemTime:
 
 
 ALWAYS_TOGETHER = ("the same and nearly the same words", "variants of a query", "a query and its Q&As")
-TOGETHER_WORDS = {"group": "groups", "document": "documents that answer", "source": "sources"}
+TOGETHER_WORDS = {
+    "group": "groups",
+    "document": "documents that answer",
+    "relevant": "documents that are relevant at all",
+    "source": "sources",
+}
 MIDNIGHT = "T00:00:00Z"
 
 
@@ -76,6 +82,17 @@ def kept_together(facts: Mapping[str, Any]) -> str:
     """By what no leak was found, from the facts of a manifest: what no split divides, always or by choice."""
     chosen = facts.get("group_by", ())
     return ", ".join([*ALWAYS_TOGETHER, *(words for key, words in TOGETHER_WORDS.items() if key in chosen)])
+
+
+def on_both_sides(facts: Mapping[str, Any]) -> str:
+    """What is relevant in dev and in test, from the facts of a manifest; "" where that was not counted yet."""
+    shared = facts.get("shared")
+    if shared is None:
+        return ""
+    if not shared["documents"]:
+        return f"no document is relevant (grade {shared['from_grade']} and above) in both dev and test"
+    both = f"{plural(shared['documents'], 'document')} and {plural(shared['passages'], 'passage')}"
+    return f"{both} are relevant (grade {shared['from_grade']} and above) in both dev and test"
 
 
 def boundary_words(facts: Mapping[str, Any]) -> str:
@@ -117,7 +134,7 @@ NOT_A_WORD = re.compile(r"[^\w]+")
 class SplitItem(NamedTuple):
     """An item to split. `former` is its split in an earlier version, which it keeps; `at` is its time, if known.
 
-    `is_trained` marks one that a system was trained on.
+    `is_trained` marks one that a system was trained on. `stratum` is what both sides should have their share of.
     """
 
     name: str
@@ -126,6 +143,7 @@ class SplitItem(NamedTuple):
     former: str = ""
     at: datetime | None = None
     is_trained: bool = False
+    stratum: str = ""
 
 
 class TimeSplit(NamedTuple):
@@ -207,18 +225,84 @@ def groups(items: Sequence[SplitItem]) -> list[list[SplitItem]]:
 def split(items: Sequence[SplitItem], *, test_share: float, seed: int) -> dict[str, str]:
     """The split of each item, by name.
 
-    Whole groups are added to test in the order of their hash, as long as that brings the share of items in test nearer
-    to `test_share`. A group that an earlier version had in one split stays in it; one in both keeps its items where
-    they were (`leaks` reports it), with its new ones in dev. A group that a system was trained on is dev.
+    Of whole groups those go to test that bring the share of items in test nearest to `test_share`, and under this
+    those that do so in each stratum too; where several do, a hash of the group and the seed decides (`_in_test`). A
+    group that an earlier version had in one split stays in it; one in both keeps its items where they were (`leaks`
+    reports it), with its new ones in dev. A group that a system was trained on is dev.
     """
     splits, free = _placed(items)
-    wanted = test_share * len(items)
-    taken = sum(name == TEST for name in splits.values())
-    for group in sorted(free, key=lambda group: _rank(group, seed)):
-        goes_to_test = abs(taken + len(group) - wanted) < abs(taken - wanted)
-        taken += len(group) if goes_to_test else 0
-        splits.update({item.name: TEST if goes_to_test else DEV for item in group})
+    if not free:
+        return splits
+    column = {stratum: at for at, stratum in enumerate(sorted({item.stratum for item in items}))}
+    wanted = np.zeros(len(column))
+    for item in items:
+        wanted[column[item.stratum]] += test_share - (splits.get(item.name) == TEST)
+    sizes = np.zeros((len(free), len(column)), dtype=np.int64)
+    for row, group in enumerate(free):
+        for item in group:
+            sizes[row, column[item.stratum]] += 1
+    hashes = np.frombuffer(b"".join(_rank(group, seed)[:16] for group in free), dtype=">u8").reshape(-1, 2) / 2**64
+    for group, is_test in zip(free, _in_test(sizes, wanted, hashes), strict=True):
+        splits.update({item.name: TEST if is_test else DEV for item in group})
     return splits
+
+
+MOST_BITS = 2**25
+"""How much is kept for the groups that are chosen together: all of 5,000 questions of one stratum, of 500 in two."""
+
+
+def _in_test(sizes: NDArray[np.int64], wanted: NDArray[np.float64], hashes: NDArray[np.float64]) -> list[bool]:
+    """Which groups go to test, so that test gets what is `wanted` of each stratum; `sizes` is by group and stratum.
+
+    `hashes` are two numbers from 0 to 1 of each group: one gives its place in the order, one its chance.
+
+    The smallest groups, as many as `MOST_BITS` allow, are chosen together, exactly. In a large set the others are drawn
+    before, one after the other, the largest first, each with the share that test still lacks of what is left in the
+    group's strata (selection sampling: Knuth, The Art of Computer Programming 2, 3.4.2, algorithm S).
+    """
+    chosen = np.zeros(len(sizes), dtype=bool)
+    places, chances = hashes.T
+    order = np.lexsort((places, -sizes.sum(axis=1)))
+    sums = np.log2(np.cumsum(sizes[order[::-1]], axis=0) + 1).sum(axis=1)
+    together = np.count_nonzero(sums + np.log2(np.arange(len(order)) + 1) <= np.log2(MOST_BITS))
+    drawn, fitted = np.split(order, [len(order) - together])
+    left = sizes.sum(axis=0)
+    for group in drawn.tolist():
+        own = sizes[group]
+        lacking = np.clip(wanted / np.maximum(left, 1), 0, 1)
+        chosen[group] = chances[group] < own @ lacking / own.sum()
+        left, wanted = left - own, wanted - own * chosen[group]
+    fitted = fitted[np.argsort(places[fitted])]
+    chosen[fitted] = _fitted(sizes[fitted], wanted)
+    return chosen.tolist()
+
+
+def _fitted(sizes: NDArray[np.int64], wanted: NDArray[np.float64]) -> list[bool]:
+    """Of the sums that groups can have, by stratum, the one nearest to what is wanted; the first groups that reach it.
+
+    First the whole sum counts, then the distance in the strata together, then fewer. All sums that the groups from one
+    on can have are one whole number, with a bit for each sum, which a group shifts (subset sum by dynamic programming).
+    """
+    radices = sizes.sum(axis=0) + 1
+    strides = np.cumprod([1, *radices[:-1]])
+    steps = (sizes @ strides).tolist()
+    reached = [1]
+    for step in reversed(steps):
+        reached.append(reached[-1] | reached[-1] << step)
+    bits = np.frombuffer(reached[-1].to_bytes(reached[-1].bit_length() // 8 + 1, "little"), dtype=np.uint8)
+    sums = np.flatnonzero(np.unpackbits(bits, bitorder="little"))
+    total, uneven = np.zeros(len(sums), dtype=np.int64), np.zeros(len(sums))
+    for stride, radix, aim in zip(strides, radices, wanted, strict=True):
+        of_stratum = sums // stride % radix
+        total += of_stratum
+        uneven += np.abs(of_stratum - aim)
+    goal = int(sums[np.lexsort((total, uneven.round(6), np.abs(total - wanted.sum()).round(6)))[0]])
+    chosen = []
+    for step, others in zip(steps, reversed(reached[:-1]), strict=True):
+        is_test = goal >= step and bool(others >> (goal - step) & 1)
+        goal -= step * is_test
+        chosen.append(is_test)
+    return chosen
 
 
 def split_by_time(items: Sequence[SplitItem], *, test_share: float, seed: int) -> TimeSplit:

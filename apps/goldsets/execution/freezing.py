@@ -32,6 +32,7 @@ from apps.goldsets.selectors.manifest_facts import (
     waiting_facts,
 )
 from apps.queries.models import Permission, Source
+from apps.retrieval.selectors.pools import RELEVANT_FROM
 
 BATCH = 1_000
 GRADES_AT_ONCE = 10_000
@@ -166,7 +167,8 @@ def _facet_counts(gathered: Gathered) -> dict[str, int]:
 def split_facts(gathered: Gathered) -> dict[str, Any]:
     """The counts of each split, by its name, and how the split was made.
 
-    `boundary` is the time from which on free questions are in test; `undated` counts items whose date cannot be read.
+    `boundary` is the time from which on free questions are in test; `undated` counts items whose date cannot be read;
+    `shared` what is relevant in both splits.
     """
     version = gathered.version
     counters: dict[str, Counter[str]] = {split: Counter() for split in Split.values}
@@ -187,6 +189,11 @@ def split_facts(gathered: Gathered) -> dict[str, Any]:
         "boundary": utc_second(gathered.boundary) if gathered.boundary else None,
         "undated": sum(time.at is None for time in gathered.times.values()),
         "leaks": len(gathered.leaks),
+        "shared": {
+            "documents": len(gathered.shared.documents),
+            "passages": gathered.shared.passages,
+            "from_grade": RELEVANT_FROM,
+        },
         "training": {
             "manifests": [{"name": m.name, "digest": m.digest, "entries": m.size} for m in gathered.manifests],
             "in_dev": sum(gathered.splits[name] == Split.DEV for name in gathered.known.questions),

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.common.text.wording import plural
 from apps.goldsets import rules
-from apps.goldsets.core.splits import kept_together, split_words
+from apps.goldsets.core.splits import kept_together, on_both_sides, split_words
 from apps.goldsets.enums import BlockerKind, CheckLevel, Split
 from apps.goldsets.execution.freezing import query_types, source_facts, split_facts
 from apps.goldsets.forms import ChangelogForm
@@ -66,6 +66,7 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "splits": [(split, facts[split]) for split in Split.values],
         "split_words": split_words(facts),
         "kept_together": kept_together(facts),
+        "on_both_sides": on_both_sides(facts),
         "dates": _dates(gathered),
         "query_types": type_rows(query_types(gathered)),
         "sources": source_facts(gathered),

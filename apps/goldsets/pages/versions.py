@@ -19,7 +19,7 @@ from apps.common.web.forms import refusals_shown
 from apps.goldsets import rules
 from apps.goldsets.access import log_names, names_told, open_test
 from apps.goldsets.actions import versions as actions
-from apps.goldsets.core.splits import kept_together, split_words
+from apps.goldsets.core.splits import kept_together, on_both_sides, split_words
 from apps.goldsets.enums import Split
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
 from apps.goldsets.models import Version
@@ -141,6 +141,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "splits": [(split, version.manifest["splits"][split]) for split in Split.values],
         "split_words": split_words(version.manifest["splits"]),
         "kept_together": kept_together(version.manifest["splits"]),
+        "on_both_sides": on_both_sides(manifest["splits"]),
         "query_types": type_rows(manifest.get("query_types", {})),
         "waiting": now.waiting,
         "grades": sorted((int(grade), n) for grade, n in manifest["counts"].get("by_grade", {}).items()),

@@ -28,7 +28,7 @@ from apps.goldsets.core.splits import (
     triple_time,
 )
 from apps.goldsets.core.training import Known
-from apps.goldsets.enums import GroupBy, LossReason, SplitBy, VersionState
+from apps.goldsets.enums import GroupBy, LossReason, Split, SplitBy, VersionState
 from apps.goldsets.models import TrainingManifest, Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.exclusions import (
     FormerPair,
@@ -81,16 +81,18 @@ def times_of(queries: Iterable[Query], triples: Iterable[AcceptedTriple]) -> dic
     return times
 
 
-def document_keys(snapshot: Snapshot, blocks: Iterable[int]) -> dict[int, list[tuple[str, str]]]:
-    """For each of the blocks in the snapshot its document, and a key for each other document with nearly its text.
-
-    Only the documents of these blocks are compared.
-    """
+def documents_of(snapshot: Snapshot, blocks: Iterable[int]) -> dict[int, tuple[int, str]]:
+    """For each of the blocks in the snapshot the key and the outside id of its document."""
     documents: dict[int, tuple[int, str]] = {}
     for some in chunks(sorted(set(blocks)), AT_ONCE):
         rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=some)
         named = rows.values_list("block_id", "block__document_id", "block__document__outside_id")
         documents |= {block: (document, name) for block, document, name in named}
+    return documents
+
+
+def document_keys(snapshot: Snapshot, documents: Mapping[int, tuple[int, str]]) -> dict[int, list[tuple[str, str]]]:
+    """For each block its document, and a key for each other document of these with nearly its text."""
     texts: defaultdict[str, list[str]] = defaultdict(list)
     for some in chunks(sorted({document for document, _ in documents.values()}), AT_ONCE):
         rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__document__in=some)
@@ -161,9 +163,18 @@ class OpenPair(NamedTuple):
     text: TextKey
 
 
+class Shared(NamedTuple):
+    """What has a grade of `RELEVANT_FROM` or more, or is expected, in both splits: documents by id, and passages."""
+
+    documents: list[str]
+    passages: int
+
+
 @dataclass
 class Gathered:
     """The items of a version, their splits, and what is left out.
+
+    `shared` is what is relevant in both splits, whatever is kept together.
 
     `expected` are the texts that Q&As expect, by the key of their accepted revision. `times` are those of the items by
     name, and `boundary` is the time that divides dev and test; both only where the version is split by time. `known` is
@@ -189,6 +200,7 @@ class Gathered:
     held: list[str] = field(default_factory=list)
     sides: dict[str, str] = field(default_factory=dict)
     leaks: list[Leak] = field(default_factory=list)
+    shared: Shared = field(default_factory=lambda: Shared([], 0))
     former: Version | None = None
     earlier_queries: list[EarlierItem] = field(default_factory=list)
     earlier_triples: list[EarlierItem] = field(default_factory=list)
@@ -385,33 +397,54 @@ def _split(gathered: Gathered) -> None:
     else:
         gathered.splits = split(items, test_share=share, seed=seed)
     gathered.leaks = leaks(items, gathered.splits)
+    gathered.shared = _shared(gathered)
+
+
+def _shared(gathered: Gathered) -> Shared:
+    """Measures count these as relevant, so a system that was tuned on dev has met them before test asks for them."""
+    of_block: defaultdict[int, set[str]] = defaultdict(set)
+    for name, blocks in _answers(gathered, RELEVANT_FROM).items():
+        for block in blocks:
+            of_block[block].add(gathered.splits[name])
+    of_document: defaultdict[str, set[str]] = defaultdict(set)
+    for block, (_, document) in documents_of(gathered.version.snapshot, of_block).items():
+        of_document[document] |= of_block[block]
+    both = len(Split.values)
+    documents = sorted(name for name, sides in of_document.items() if len(sides) == both)
+    return Shared(documents, sum(len(sides) == both for sides in of_block.values()))
 
 
 def _find_trained(gathered: Gathered) -> None:
     project = gathered.version.gold_set.project
+    lowest = lowest_relevant(project)
     gathered.manifests = live_manifests(project)
     gathered.known = known_in_draft(
         gathered.manifests,
         queries=gathered.queries.values(),
         triples=gathered.triples,
         expected=gathered.expected,
-        pairs=((p.query.outside_id, p.place.version_id) for p in _relevant(gathered)),
+        pairs=((p.query.outside_id, p.place.version_id) for p in gathered.pairs if p.grade >= lowest),
     )
 
 
-def _relevant(gathered: Gathered) -> list[JudgedPair]:
-    lowest = lowest_relevant(gathered.version.gold_set.project)
-    return [pair for pair in gathered.pairs if pair.grade >= lowest]
-
-
-def _document_keys(gathered: Gathered) -> dict[str, list[tuple[str, str]]]:
-    """For each item the documents that answer it: those of its relevant blocks, or of the blocks that it expects."""
+def _answers(gathered: Gathered, lowest: int) -> dict[str, set[int]]:
+    """For each item the blocks that answer it: those that have this grade or more, or those that it expects."""
     answers: defaultdict[str, set[int]] = defaultdict(set)
-    for pair in _relevant(gathered):
-        answers[query_name(pair.query.outside_id)].add(pair.text.block_id)
+    for pair in gathered.pairs:
+        if pair.grade >= lowest:
+            answers[query_name(pair.query.outside_id)].add(pair.text.block_id)
     for triple in gathered.triples:
         answers[triple_name(triple.label)].update(each.block_id for each in gathered.expected_of(triple))
-    keys = document_keys(gathered.version.snapshot, (block for blocks in answers.values() for block in blocks))
+    return answers
+
+
+def _document_keys(gathered: Gathered, group_by: set[str]) -> dict[str, list[tuple[str, str]]]:
+    """For each item the documents that answer it, or all that are relevant for it, as the draft keeps together."""
+    if not group_by & {GroupBy.DOCUMENT, GroupBy.RELEVANT}:
+        return {}
+    lowest = RELEVANT_FROM if GroupBy.RELEVANT in group_by else lowest_relevant(gathered.version.gold_set.project)
+    answers, snapshot = _answers(gathered, lowest), gathered.version.snapshot
+    keys = document_keys(snapshot, documents_of(snapshot, (block for blocks in answers.values() for block in blocks)))
     return {name: sorted({key for block in blocks for key in keys.get(block, ())}) for name, blocks in answers.items()}
 
 
@@ -419,13 +452,14 @@ def _items(gathered: Gathered) -> list[SplitItem]:
     earlier = gathered.earlier_queries, gathered.earlier_triples
     former_queries, former_triples = ({item.key: item.split for item in items} for items in earlier)
     group_by = set(gathered.version.group_by)
-    documents = _document_keys(gathered) if GroupBy.DOCUMENT in group_by else {}
+    documents = _document_keys(gathered, group_by)
     items = [
         SplitItem(
             name=query_name(query.outside_id),
             text=query.text,
             keys=(*query_keys(query, group_by), *documents.get(query_name(query.outside_id), ())),
             former=former_queries.get(query.pk, ""),
+            stratum=query.query_type,
         )
         for query in gathered.queries.values()
     ]
@@ -435,6 +469,7 @@ def _items(gathered: Gathered) -> list[SplitItem]:
             text=triple.question,
             keys=(*triple_keys(triple, group_by), *documents.get(triple_name(triple.label), ())),
             former=former_triples.get(triple.pk, ""),
+            stratum=triple.query.query_type if triple.query else "",
         )
         items.append(item)
     trained = gathered.known.questions

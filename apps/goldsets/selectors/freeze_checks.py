@@ -11,16 +11,17 @@ from django.urls import reverse
 
 from apps.common.text.wording import percent, plural
 from apps.goldsets.core.splits import DEV, TEST, Leak
-from apps.goldsets.enums import BlockerKind, CheckLevel, SplitBy
+from apps.goldsets.enums import BlockerKind, CheckLevel, GroupBy, SplitBy
 from apps.goldsets.models import VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, OpenPair
 from apps.goldsets.selectors.freeze_policy import LeadCheck
-from apps.goldsets.selectors.training import query_name, triple_name
+from apps.goldsets.selectors.training import lowest_relevant, query_name, triple_name
 from apps.judging.core.resolution import PairState
 from apps.judging.enums import RoundState
 from apps.judging.selectors.progress import planned_pairs
 from apps.queries.models import Source
 from apps.queries.selectors import permission_reasons
+from apps.retrieval.selectors.pools import RELEVANT_FROM
 from apps.review.models import Verdict
 from apps.triples.enums import ENDED, State
 from apps.triples.models import USABLE, Triple
@@ -223,6 +224,7 @@ def find_warnings(gathered: Gathered) -> list[str]:
         *_undated(gathered),
         *_of_one_time(gathered),
         *_lopsided(gathered),
+        *_on_both_sides(gathered),
     ]
 
 
@@ -271,6 +273,26 @@ def _lopsided(gathered: Gathered) -> Iterator[str]:
     yield (
         f"The split is far from its target: {counts[DEV]:,} of {total:,} items in dev and {counts[TEST]:,} in test,"
         f" {share}, where {percent(aim, 0)} was the target. {cure}."
+    )
+
+
+def _on_both_sides(gathered: Gathered) -> Iterator[str]:
+    """Documents that are relevant in dev and in test. Measures count them, whatever the draft keeps together."""
+    shared = gathered.shared.documents
+    if not shared:
+        return
+    documents = plural(len(shared), "document is", "documents are")
+    version = gathered.version
+    keeps_document = GroupBy.DOCUMENT in version.group_by
+    if GroupBy.RELEVANT in version.group_by or (
+        keeps_document and lowest_relevant(version.gold_set.project) <= RELEVANT_FROM
+    ):
+        cure = "They are there since an earlier version, which did not keep them together"
+    else:
+        cure = f"To prevent it, keep together “{GroupBy.RELEVANT.label}” under Change; fewer groups are then free"
+    yield (
+        f"{documents} relevant (grade {RELEVANT_FROM} and above) for queries in dev and for others in test, so a"
+        f" system tuned on dev has met what test asks for: {listed(shared)}. {cure}."
     )
 
 

@@ -6,6 +6,7 @@ are never deleted. The round is withdrawn.
 
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
@@ -80,7 +81,8 @@ def import_judgements(
     """Import judgements made elsewhere, all or none, as a closed round on a pool of their pairs.
 
     The annotator is the importer, or, for a file with several raters, a user without an account for each of them; final
-    grades that the ratings do not resolve to become decisions. `origin` names the file's source. The same judgements on
+    grades that the ratings do not resolve to become decisions. `origin` names the file's source; without a
+    `name` the round is called after it. The same judgements on
     the same snapshot again change nothing. Rows with an unknown query or block stop the import, unless `skip_unknown`
     leaves them out. Raises InputErrors with every fault. `prepared` has the rows of `prepare_rows`.
 
@@ -101,9 +103,9 @@ def import_judgements(
     ImportRefused.raise_for(next(iter(open_questions(standing)), None), code="grades_are_here")
     if not draft.rows:
         raise ImportRefused("There is nothing to import: every pair is graded already.", code="import_empty")
-    origin = f"{origin[: 290 - len(mark)]}, {mark}" if origin else mark
-    round_ = _add_round(project, snapshot, draft.rows, name.strip() or "Imported judgements", origin, actor, at)
-    rows = draft.rows
+    file, origin = origin, f"{origin[: 290 - len(mark)]}, {mark}" if origin else mark
+    rows, name = draft.rows, name.strip() or _name_of(file, draft.rows, actor)
+    round_ = _add_round(project, snapshot, rows, name, origin, actor, at)
     people = {rater: create_placeholder(project=project, name=rater, actor=actor, at=at) for rater in rows.raters}
     annotators = {person.pk for person in people.values()} or {actor.pk}
     annotators |= rows.people
@@ -133,6 +135,16 @@ def prepare_rows(draft: JudgementDraft, writes: PreparedWrites, *, actor: User, 
     """Prepare the rows of judgements of one person, the importer, before the transaction that imports them."""
     pool_id, round_id = writes.reserve(Pool, 1)[0], writes.reserve(Round, 1)[0]
     _store_rows(pool_id, round_id, draft.rows, {"": actor.pk}, at, writes)
+
+
+LONGEST_FILE = 60
+
+
+def _name_of(file: str, rows: GradedRows, importer: User) -> str:
+    """After the file and who graded: "second-rater, by Ana"."""
+    raters = rows.raters or [str(importer)]
+    by = raters[0] if len(raters) == 1 else f"{len(raters)} people"
+    return f"{Path(file).stem[:LONGEST_FILE] or 'Imported judgements'}, by {by}"
 
 
 def _add_round(

@@ -185,10 +185,23 @@ def about_unnamed(rows: Sequence[TableRow]) -> list[TableMessage]:
     return messages
 
 
-def about_ungraded(rows: Sequence[TableRow]) -> TableMessage:
-    become = "becomes a query only" if len(rows) == 1 else "become queries only"
-    title = f"{plural(len(rows), 'row')} without a grade {become}."
-    return TableMessage(DONE, title, "", [row.query or row.query_id for row in rows])
+def about_ungraded(rows: Sequence[TableRow], queries: QueryMatches) -> Iterator[TableMessage]:
+    """Of the rows without a grade: those that alone make a new query of theirs, and those of which nothing is taken."""
+    new = {query_id for query_id, _ in queries.new}
+    graded = {queries.found[row.asked].outside_id for row in rows if row.is_graded and row.asked in queries.found}
+    made, rest = list[TableRow](), list[TableRow]()
+    for row in rows:
+        if not row.is_graded:
+            query = queries.found.get(row.asked)
+            (made if query and query.outside_id in new - graded else rest).append(row)
+    only = plural(len({queries.found[row.asked].outside_id for row in made}), "query", "queries")
+    for some, one, many in (
+        (made, "becomes a query only", f"become {only} only"),
+        (rest, "stays out", "stay out"),
+    ):
+        if some:
+            title = f"{plural(len(some), 'row')} without a grade {one if len(some) == 1 else many}."
+            yield TableMessage(DONE, title, "", [row.query or row.query_id for row in some])
 
 
 def about_contradictions(rows: Sequence[TableRow], choice: TableChoice) -> TableMessage:
@@ -323,8 +336,7 @@ def _read_rows(
     view.messages += about_unnamed(rows)
     if collected.contradicting:
         view.messages.append(about_contradictions(collected.contradicting, choice))
-    if ungraded := [row for row in rows if not row.is_graded]:
-        view.messages.append(about_ungraded(ungraded))
+    view.messages += about_ungraded(rows, queries)
     if collected.repeated:
         repeat = "repeats a grade and counts" if collected.repeated == 1 else "repeat a grade and count"
         view.messages.append(TableMessage(DONE, f"{plural(collected.repeated, 'row')} {repeat} once."))

@@ -75,7 +75,9 @@ class JudgementImportForm(TableImportForm):
         max_length=500,
         help_text="If the file uses other grades: 1=3,2=2,3=1,-1=skip. List every grade of the file.",
     )
-    name = forms.CharField(max_length=100, required=False, help_text="Name of the new round.")
+    name = forms.CharField(
+        max_length=100, required=False, help_text="Name of the new round. If empty, the file and who graded."
+    )
     sheet = forms.CharField(max_length=200, required=False, widget=forms.HiddenInput)
     person = forms.CharField(
         label="Who gave the grades",

@@ -31,7 +31,7 @@ from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors.deciding import is_reconciled_in
 from apps.judging.selectors.my_progress import OwnPlace, OwnProgress, own_place, share_question
 from apps.judging.selectors.pending_work import waiting_differences
-from apps.judging.selectors.plans import plan_of, undecided_pilot_queries
+from apps.judging.selectors.plans import USUAL_PACE, plan_of, undecided_pilot_queries
 from apps.judging.selectors.progress import leased_now
 from apps.judging.selectors.reading import PairReading, ReadSeats, earlier_answers, own_answer, read_seats, readings
 from apps.judging.selectors.rounds import keys_question, own_keys, own_round, seat_in
@@ -97,7 +97,9 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         return render(request, "judging/done.html", _done_context(request, place))
     last = next(iter(_readings(request, round_, [answer.seat for answer in before], BY_PAIR, known)), None)
     context = _context(request, place, progress, keys, readings, again)
-    return render(request, "judging/judge.html", context | {"last": last, "view": view})
+    return render(
+        request, "judging/judge.html", context | {"last": last, "view": view, "usual_time": USUAL_PACE.minutes}
+    )
 
 
 def _share_done(request: HttpRequest, place: OwnPlace, progress: OwnProgress, keys: Mapping[str, str]) -> HttpResponse:

@@ -84,10 +84,16 @@ class Pace(NamedTuple):
         time = TimePerPair(self.low, self.high).of(judgements)
         if not time:
             return ""
-        return f"{time} at {'the pace measured here' if self.is_measured else 'the usual 2 to 3 minutes a pair'}"
+        return f"{time} at {'the pace measured here' if self.is_measured else f'the usual {self.minutes} a pair'}"
+
+    @property
+    def minutes(self) -> str:
+        """ "2 to 3 minutes"."""
+        return f"{self.low / 60_000:g} to {self.high / 60_000:g} minutes"
 
 
 USUAL_PACE = Pace(120_000, 180_000, is_measured=False)
+"""What is reckoned with until enough pairs were timed: the one place that says so, for pages and the manual."""
 
 
 def pairs_to_plan(pool: Pool, plan: Plan, *, before: Round | None = None) -> QuerySet[PoolEntry]:

@@ -19,7 +19,7 @@ from apps.queries.core.checks import Remark
 from apps.queries.core.naming import VARIANT, VARIANT_OF, VARIANT_SEED, free_ids
 from apps.queries.core.strata import TYPED
 from apps.queries.enums import CheckEffect
-from apps.queries.execution.ingest import EDITABLE, QueryComparison, take_queries
+from apps.queries.execution.ingest import EDITABLE, MakeSource, QueryComparison, take_queries
 from apps.queries.formats.records import QueryRow
 from apps.queries.models import Query, Source
 from apps.queries.selectors import WRITTEN, QueryGate, blocked, open_remarks
@@ -275,16 +275,19 @@ def import_queries(
     file: File,
     errors: ErrorList,
     default_source: Source | None = None,
+    make_source: MakeSource | None = None,
     actor: User,
     at: datetime,
 ) -> ImportPlan:
     """Import a file's queries: all of them, or none when one is wrong. Queries it does not contain stay.
 
-    Raises InputErrors: also for a query whose words would change after it was used. A file that changes nothing writes
-    nothing.
+    `make_source` creates what the file names as a source and is none. Raises InputErrors: also for a query whose words
+    would change after it was used. A file that changes nothing writes nothing.
     """
     Project.objects.select_for_update().get(pk=project.pk)
-    comparison = QueryComparison(project=project, file=file, errors=errors, default_source=default_source)
+    comparison = QueryComparison(
+        project=project, file=file, errors=errors, default_source=default_source, make_source=make_source
+    )
     plan = take_queries(comparison, rows, actor=actor, at=at)
     if errors:
         raise InputErrors(list(errors), capped=errors.unlisted > 0)

@@ -19,7 +19,8 @@ from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.outbox import post_to_webhooks
 from apps.queries import rules, selectors
 from apps.queries.actions.queries import retire_row
-from apps.queries.models import Permission, Query, Source
+from apps.queries.enums import SourceKind
+from apps.queries.models import LONGEST_NAME, LONGEST_SLUG, Permission, Query, Source
 
 
 class SourceRefused(Refusal):
@@ -37,7 +38,7 @@ def create_source(
     slug: str = "",
     target_share: float | None = None,
 ) -> Source:
-    slug = slug or slugify(name)[:60]
+    slug = slug or slugify(name)[:LONGEST_SLUG]
     if not slug:
         raise SourceRefused("A source needs a name with a letter or a digit in it.", code="source_unnamed")
     if Source.objects.filter(project=project, slug=slug).exists():
@@ -48,6 +49,13 @@ def create_source(
     after = {"slug": slug, "kind": str(kind), "target_share": target_share}
     record(project=project, actor=actor, action="source.created", obj=source, after=after, at=at)
     return source
+
+
+def make_named_source(*, project: Project, name: str, actor: User, at: datetime) -> int:
+    """The key of a new source for a name in a file. Its kind is the one that is called so, else query log."""
+    kinds = {word.casefold(): value for value, label in SourceKind.choices for word in (value, label)}
+    kind = kinds.get(name.casefold(), SourceKind.QUERY_LOG)
+    return create_source(project=project, name=name[:LONGEST_NAME], kind=kind, actor=actor, at=at).pk
 
 
 @transaction.atomic

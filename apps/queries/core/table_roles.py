@@ -101,7 +101,11 @@ ROLES = (
     ColumnRole(TAGS, "Tags", ("tags", "tag", "topics", "category", "categories")),
     ColumnRole(DIFFICULTY, "Difficulty", ("difficulty", "level", "schwierigkeit"), _as_difficulties),
     ColumnRole(DOMAIN, "Domain", ("domain", "area", "subject", "department", "bereich")),
-    ColumnRole(QUERY_TYPE, "Kind of query", ("query type", "type", "kind", "intent type")),
+    ColumnRole(
+        QUERY_TYPE,
+        "Kind of query",
+        ("query type", "type", "kind", "intent type", "stratum", "strata", "segment", "band"),
+    ),
     ColumnRole(GROUP, "Group", ("group", "entity", "session", "user group")),
     ColumnRole(SOURCE, "Source", ("source", "origin", "quelle")),
     ColumnRole(EXPERTISE, "Expertise", ("expertise", "user expertise", "audience level", "fachkenntnis")),

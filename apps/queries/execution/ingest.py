@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db.models import QuerySet, Subquery
+from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
 from apps.audit.models import Event
@@ -21,7 +22,7 @@ from apps.queries.core.naming import stored_facets
 from apps.queries.core.strata import CONTEXT
 from apps.queries.enums import CheckEffect
 from apps.queries.formats.records import QueryRow
-from apps.queries.models import Query, Source
+from apps.queries.models import LONGEST_SLUG, Query, Source
 from apps.queries.selectors import WRITTEN, QueryGate, blocked, open_remarks
 
 
@@ -99,15 +100,30 @@ class QueryChange(NamedTuple):
     values: dict
 
 
-class QueryComparison:
-    """The rows of one file against one project. `default_source` is for new queries that name none."""
+MakeSource = Callable[[str], int]
 
-    def __init__(self, *, project: Project, file: File, errors: ErrorList, default_source: Source | None) -> None:
+
+class QueryComparison:
+    """The rows of one file against one project. `default_source` is for new queries that name none.
+
+    `make_source` gives the key of a new source for a name that none has; without it such a row is a mistake.
+    """
+
+    def __init__(
+        self,
+        *,
+        project: Project,
+        file: File,
+        errors: ErrorList,
+        default_source: Source | None,
+        make_source: MakeSource | None = None,
+    ) -> None:
         self.project = project
         self.file = file
         self.errors = errors
         self.default_source = default_source
         self.sources = dict(Source.objects.filter(project=project).values_list("slug", "pk"))
+        self.make_source = make_source
         self.gate = QueryGate(project, is_import=True)
 
     def changes(self, rows: Iterable[QueryRow]) -> Iterator[list[QueryChange]]:
@@ -157,12 +173,19 @@ class QueryComparison:
         values = row._asdict() | {"tags": None if row.tags is None else list(row.tags)}
         values["facets"] = None if row.facets is None else stored_facets(row.facets)
         if row.source:
-            if row.source not in self.sources:
-                known = ", ".join(sorted(self.sources)) or "none yet"
-                message = f"no source has this name; there are: {known}"
-                raise self.file.error(row.line, "source", row.source, message)
-            values["source_id"] = self.sources[row.source]
+            values["source_id"] = self._source(row.line, row.source)
         return {name: values[name] for name in FIELDS if values.get(name) is not None}
+
+    def _source(self, line: int, name: str) -> int:
+        if name not in self.sources:
+            slug = slugify(name)[:LONGEST_SLUG]
+            if self.make_source is None or not slug:
+                known = ", ".join(sorted(self.sources)) or "none yet"
+                raise self.file.error(line, "source", name, f"no source has this name; there are: {known}")
+            if slug not in self.sources:
+                self.sources[slug] = self.make_source(name)
+            self.sources[name] = self.sources[slug]
+        return self.sources[name]
 
 
 def plan_queries(

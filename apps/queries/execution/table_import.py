@@ -1,8 +1,11 @@
 """Queries from a table of any shape: its rows as queries, and what a person has to know or decide."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+
+from django.utils.text import slugify
 
 from apps.accounts.models import Project
 from apps.common.errors import InputError
@@ -34,8 +37,11 @@ from apps.queries.models import Query
 from apps.queries.selectors import names_in, source_slugs
 
 KIND = "queries"
-FIT_IDS = "fit-ids"
+FIT_IDS, MAKE_SOURCES = "fit-ids", "make-sources"
 LIMITS = {roles.LABEL: 200, roles.GROUP: 120, **TYPED}
+
+
+AS_QUERY_LOG = "Each is a query log, unless its name is another kind of source. Change that under Content, Permissions."
 
 
 class QueryTable(NamedTuple):
@@ -47,13 +53,14 @@ class QueryTable(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """What rows are read with, and what was noticed on the way, by kind."""
+    """What rows are read with, and what was noticed on the way, by kind. `unknown` counts rows by what is no source."""
 
     choice: TableChoice
     names: QueryNames
     fits: Mapping[str, str]
     sources: Mapping[str, str]
     noticed: dict[str, list[str]]
+    unknown: Counter[str]
 
     def note(self, kind: str, words: str) -> None:
         self.noticed.setdefault(kind, []).append(words)
@@ -75,6 +82,7 @@ def read_query_table(source: TableFile, *, project: Project, options: Mapping[st
         fits=near.fits if near and FIT_IDS in choice.answers else {},
         sources=source_slugs(project),
         noticed={},
+        unknown=Counter(),
     )
     doubled: list[InputError] = []
     rows = _rows(source, records, reading, doubled)
@@ -210,6 +218,9 @@ def _difficulty(line: int, values: Mapping[str, str], reading: _Reading) -> str 
 def _source(line: int, values: Mapping[str, str], reading: _Reading) -> str | None:
     written = values.get(roles.SOURCE, "")
     known = reading.sources.get(written.casefold())
+    if known is None and slugify(written):
+        reading.unknown[written] += 1
+        return written if MAKE_SOURCES in reading.choice.answers else None
     if written and known is None:
         reading.note("sources", f"line {line}: {written}")
     return known
@@ -219,6 +230,8 @@ def _messages(near: Proposal | None, reading: _Reading, errors: ErrorList) -> li
     messages = []
     if near:
         messages.append(_about_near(near, reading.choice))
+    if reading.unknown:
+        messages.append(_about_sources(reading.unknown, reading.choice))
     for kind, (state, one, many) in NOTICES.items():
         if found := reading.noticed.get(kind, []):
             messages.append(TableMessage(state, one if len(found) == 1 else many.format(len(found)), "", found))
@@ -248,8 +261,8 @@ NOTICES = {
     ),
     "sources": (
         WARN,
-        "1 source is not one of this project; it is left out.",
-        "{:,} sources are not sources of this project; they are left out.",
+        "1 source has a name without a Latin letter or a digit; it is left out.",
+        "{:,} sources have names without a Latin letter or a digit; they are left out.",
     ),
     "days": (
         WARN,
@@ -276,6 +289,18 @@ def _about_near(near: Proposal, choice: TableChoice) -> TableMessage:
     words = f"They differ by {near.difference}: {written} is {known}. Unmatched ids become new queries."
     fix = taking(choice, FIT_IDS, f"Match all {count:,}" if count > 1 else "Match it")
     return TableMessage(WARN, title, words, examples, fix)
+
+
+def _about_sources(unknown: Counter[str], choice: TableChoice) -> TableMessage:
+    count = len(unknown)
+    examples = [f"{name}: {plural(rows, 'row')}" for name, rows in sorted(unknown.items())]
+    if MAKE_SOURCES in choice.answers:
+        title = f"{plural(count, 'source is', 'sources are')} created."
+        return TableMessage(DONE, title, AS_QUERY_LOG, examples, undoing(choice, MAKE_SOURCES))
+    is_none = plural(count, "source is not one", "sources are not sources")
+    title = f"{is_none} of this project; {'it is' if count == 1 else 'they are'} left out."
+    fix = taking(choice, MAKE_SOURCES, f"Create these {count:,} sources" if count > 1 else "Create this source")
+    return TableMessage(WARN, title, "", examples, fix)
 
 
 def _note_new_ids(project: Project, rows: list[QueryRow], view: TableView) -> None:

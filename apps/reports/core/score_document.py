@@ -85,13 +85,14 @@ def _regressions(fell: Sequence[str]) -> str:
 def difference_parts(card: Scorecard) -> Iterator[ReportSection]:
     """For each candidate its differences, its queries, and the queries that fell."""
     for compared in card.comparisons:
-        yield _measures_part(card, compared)
+        yield measures_part(card, compared)
         if compared.measures:
             yield _queries_part(card, compared)
             yield _fell_part(card, compared)
 
 
-def _measures_part(card: Scorecard, compared: RunComparison) -> ReportSection:
+def measures_part(card: Scorecard, compared: RunComparison) -> ReportSection:
+    """The differences of one comparison of the card, with the tests; its verdict only where there are several."""
     baseline, candidate = compared.names
     name = f"{candidate} minus {baseline}"
     rows = [_estimate(candidate, row) for row in compared.measures]

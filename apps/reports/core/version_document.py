@@ -1,7 +1,7 @@
 """The report of a released gold version, in the order in which a reader wants it.
 
-What it is; the scores of the runs on dev and test, and by stratum; hard negatives; agreement and disagreements; the
-guideline; sources against their targets; known gaps; and what it was made from.
+What it is; the scores of the runs on dev and test, of the best also against a baseline and by stratum; hard negatives;
+agreement and disagreements; the guideline; sources against their targets; known gaps; and what it was made from.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from apps.common.text.wording import count, interval
 from apps.gates.core.decisions import formatted_value
 from apps.gates.core.rule import GateRule, unit
 from apps.metrics.measures.entries import Measure
+from apps.metrics.scorecard import WITH_PEOPLE
 from apps.metrics.scoring import conventions
 from apps.metrics.statistics.significance import Summary
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
@@ -145,6 +146,7 @@ class ReleaseSummary(NamedTuple):
     about: Sequence[str]
     counts: Table
     boards: Sequence[SplitBoard]
+    comparisons: Sequence[ReportSection]
     strata: Sequence[ReportSection]
     negatives: Sequence[Block]
     agreement: Sequence[tuple[str, str]]
@@ -162,6 +164,7 @@ def released_document(release: ReleaseSummary) -> Document:
     parts = [
         ReportSection("Contents", [release.counts]),
         *(_board_part(board, release.confidence) for board in release.boards),
+        *release.comparisons,
         *release.strata,
         ReportSection("Hard negatives", release.negatives),
         ReportSection("Agreement when it was frozen", _agreement(release)),
@@ -194,6 +197,8 @@ def _reading_parts(release: ReleaseSummary) -> list[ReportSection]:
     share = f"{release.confidence * 100:g} %"
     words = f"Intervals: {share}, Wilson's, scaled by the scatter over queries unless a measure is yes or no."
     reading = [Paragraph(conventions(measures)), Paragraph(words)]
+    if any(mean.people for board in release.boards for mean in board.means):
+        reading.append(Paragraph(WITH_PEOPLE))
     return [
         definitions_of({str(measure): measure for measure in measures}),
         ReportSection("How to read the figures", reading),

@@ -11,8 +11,10 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.text import slugify
 
+from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.evaluation import rules
+from apps.evaluation.actions.comparisons import record_comparisons
 from apps.evaluation.core.basis import rule_name
 from apps.evaluation.core.question_kinds import FIELDS
 from apps.evaluation.models import Evaluation, RegressionNote
@@ -38,7 +40,16 @@ from apps.reports.core.score_document import scored_document
 from apps.reports.core.version_document import ReleaseSummary, ReportedGate, gates_parts, released_document
 from apps.reports.formats.markdown import as_html, as_markdown
 from apps.reports.presenters.negatives import visible_version
-from apps.reports.presenters.version_reports.boards import negative_blocks, scored_boards, split_board, strata_sections
+from apps.reports.presenters.version_reports.boards import (
+    compared_pairs,
+    comparison_section,
+    negative_blocks,
+    scored_boards,
+    scores_with_values,
+    split_board,
+    strata_sections,
+    to_compare,
+)
 from apps.reports.presenters.version_reports.gaps import gap_blocks
 from apps.reports.presenters.version_reports.questions import (
     VersionQuestions,
@@ -216,18 +227,24 @@ def comparison_document(member: Member, baseline: int, candidate: int, measure: 
 def version_document(member: Member, version_pk: int) -> Document:
     """The report of a gold version and the runs on it. Raises Http404; leads alone see unreleased versions."""
     version = visible_version(member, version_pk)
-    return version_report(version, is_blind=blind_refusal(member) is not None, at=timezone.now())
+    is_blind = blind_refusal(member) is not None
+    return version_report(version, is_blind=is_blind, at=timezone.now(), reader=member.user)
 
 
-def version_report(version: Version, *, is_blind: bool, at: datetime) -> Document:
+def version_report(version: Version, *, is_blind: bool, at: datetime, reader: User | None = None) -> Document:
     """The report names no person and shows no single query.
 
     `is_blind`: for somebody who still judges, so without anything that tells grades. `at` is when permissions have to
-    be valid.
+    be valid. The comparisons in it go on record as looks of the `reader`.
     """
-    facts = facts_of(version, at=at)
     manifest = without_grades(version.manifest) if is_blind else version.manifest
-    boards, questions = scored_boards(version), VersionQuestions(version, facts.flags)
+    boards = scored_boards(version)
+    scores = scores_with_values(boards)
+    facts = facts_of(version, (best for _, best, _ in to_compare(boards)), at=at)
+    questions, pairs = VersionQuestions(version, facts.flags), compared_pairs(boards, scores, facts.backgrounds)
+    if reader is not None:
+        looks = [(pair, board.measures[0]) for board, pair in pairs]
+        record_comparisons(looks=looks, actor=reader, at=at)
     return released_document(
         ReleaseSummary(
             name=f"{version.gold_set.name} {version.label}, {version.get_state_display().lower()}",
@@ -239,7 +256,8 @@ def version_report(version: Version, *, is_blind: bool, at: datetime) -> Documen
             ],
             counts=counts_table(manifest["splits"]),
             boards=[split_board(board) for board in boards],
-            strata=strata_sections(questions, boards),
+            comparisons=[comparison_section(board, pair) for board, pair in pairs],
+            strata=strata_sections(questions, boards, scores),
             negatives=[] if is_blind else negative_blocks(version),
             agreement=agreement_facts(version),
             decisions=decision_blocks(questions, manifest),

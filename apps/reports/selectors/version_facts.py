@@ -1,7 +1,7 @@
 """What the report of a version tells beside its questions and scores, and the pairs of a bias report to judge first."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -11,6 +11,9 @@ from django.db.models import Count, OuterRef
 from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf, answer_to, joined
 from apps.common.database.bulk import chunks
 from apps.corpus.selectors.corpora import TextKey, texts_of
+from apps.evaluation.models import Evaluation
+from apps.evaluation.selectors.comparisons import Background, background_question
+from apps.evaluation.selectors.evaluations import variants_question
 from apps.evaluation.selectors.expected import flags_before_freeze
 from apps.evaluation.selectors.rankings import AT_ONCE, names_at, versions_at
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
@@ -82,6 +85,7 @@ class VersionFacts:
 
     `flags` are the categories of the flags before the freeze, by key of the triple. `documents` have a passage that is
     graded above 0, by their outside ids. `losses` are kind, reason and number of what was judged and left out.
+    `backgrounds` are those of the evaluations that are compared, by their keys.
     """
 
     revoked: list[int]
@@ -89,6 +93,7 @@ class VersionFacts:
     flags: dict[int, set[str]]
     documents: set[str]
     losses: list[tuple[str, str, int]]
+    backgrounds: dict[int, Background]
 
 
 def lowest_relevant_of(version: Version) -> int:
@@ -104,7 +109,8 @@ def counted_queries(version: Version) -> list[VersionQuery]:
     return sorted(rows, key=lambda row: row.outside_id.encode())
 
 
-def facts_of(version: Version, *, at: datetime) -> VersionFacts:
+def facts_of(version: Version, compared: Iterable[Evaluation] = (), *, at: datetime) -> VersionFacts:
+    """In one statement. `compared` are the candidates of comparisons, with their query ids."""
     losses = version.losses.values("kind", "reason").annotate(n=Count("pk")).order_by("kind", "reason")
     graded = VersionGrade.objects.filter(version=version, grade__gt=0)
     documents = graded.values_list("block_version__block__document__outside_id").distinct()
@@ -114,8 +120,12 @@ def facts_of(version: Version, *, at: datetime) -> VersionFacts:
         "flags": _flags(version),
         "documents": BatchedRead({"ids": ListOf(documents)}, lambda found: {name for (name,) in found["ids"]}),
         "losses": BatchedRead({"rows": ListOf(losses)}, lambda found: [(*row,) for row in found["rows"]]),
+        "variants": variants_question(version),
+        "backgrounds": joined({one.pk: background_question(one) for one in compared}),
     }
-    return VersionFacts(**answer_to(version, joined(asked)))
+    found = answer_to(version, joined(asked))
+    del found["variants"]
+    return VersionFacts(**found)
 
 
 def _flags(version: Version) -> BatchedRead[dict[int, set[str]]]:

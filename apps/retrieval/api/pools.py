@@ -4,19 +4,23 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.access.api import RunsAPIView
 from apps.accounts.enums import Role
-from apps.common.web.api import CURSOR, body_in, newest_first, newest_page_of
+from apps.common.web.api import CURSOR, OneForm, body_in, newest_first, newest_page_of
+from apps.common.web.paging import only_known
 from apps.corpus.models import Snapshot
 from apps.jobs.serializers import JobSerializer
 from apps.queries.models import Source
 from apps.retrieval.actions.pools import grow_pool, request_missing, request_pool
+from apps.retrieval.presenters import sheet_response
 from apps.retrieval.selectors.pools import pool_in, pools_in
 from apps.retrieval.selectors.question_sets import FILTERED, QueryChoice
 from apps.retrieval.selectors.runs import complete_runs_on
@@ -135,3 +139,23 @@ class PoolMissing(PoolView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         job = request_missing(project=self.project, pool_id=pk, actor=self.member.user, at=timezone.now())
         return Response(JobSerializer(job).data, status=202)
+
+
+class PoolSheet(PoolView):
+    """The pairs as a CSV to grade in a spreadsheet. It comes back through the import of judgements. For leads.
+
+    With `chosen=yes` also how each pair was chosen, which nobody should see who is to grade it.
+    """
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+    content_negotiation_class = OneForm
+
+    @extend_schema(
+        operation_id="pools_sheet",
+        parameters=[OpenApiParameter("chosen", enum=["yes"])],
+        responses={(200, "text/csv"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, slug: str, pk: int) -> StreamingHttpResponse:
+        only_known(request.query_params, {"chosen"})
+        says_chosen = request.query_params.get("chosen") == "yes"
+        return sheet_response(self.member, pool_in(self.project, pk), says_chosen=says_chosen)

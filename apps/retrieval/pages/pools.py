@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.forms import ModelMultipleChoiceField
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
@@ -28,6 +28,7 @@ from apps.retrieval.enums import ADAPTIVE, PoolKind, PoolMethod
 from apps.retrieval.execution.budgets import forecast_pairs
 from apps.retrieval.forms.pools import GrowForm, PoolForm
 from apps.retrieval.models import Pool, Run
+from apps.retrieval.presenters import sheet_response
 from apps.retrieval.selectors.blinding import has_pairs_to_judge, hidden_queries
 from apps.retrieval.selectors.pools import (
     MissingEstimate,
@@ -251,6 +252,14 @@ def grow(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
             return redirect("retrieval:pool", slug=project.slug, pk=shown.pk)
     context = {"pool": shown, "form": form, "is_adaptive": plan_of(shown.plan).method in ADAPTIVE}
     return render(request, "retrieval/grow_pool.html", context, status=400 if form.errors else 200)
+
+
+@require_safe
+@member_view(Role.LEAD)
+def sheet(request: MemberRequest, project: Project, pk: int) -> StreamingHttpResponse:
+    """The pairs for somebody who grades in a spreadsheet; with `?chosen=yes` also how each was chosen."""
+    says_chosen = request.GET.get("chosen") == "yes"
+    return sheet_response(request.member, pool_in(project, pk), says_chosen=says_chosen)
 
 
 @require_safe

@@ -1,6 +1,6 @@
 """The pools of a project: their queries, runs and pairs, their size beforehand, and what they miss."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from apps.jobs.models import Job
 from apps.queries.core.naming import VARIANT_OF, VARIANT_SEED
 from apps.queries.models import Query
 from apps.retrieval.core import pooling
-from apps.retrieval.core.sampling import PLAIN, BoundedFigure, PoolPlan
+from apps.retrieval.core.sampling import PLAIN, SAME, BoundedFigure, PoolPlan
 from apps.retrieval.enums import MISSING, QUICK, PoolKind
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Run, System
 from apps.retrieval.selectors.question_sets import found_in
@@ -30,6 +30,7 @@ withdrawn_checks: Registered[WithdrawnCheck] = Registered()
 RELEVANT_FROM = 1
 """The lowest grade that counts as relevant, the default of all measures."""
 MOST_PROPOSED = 5
+AT_ONCE = 500
 
 
 def without_withdrawn(pools: QuerySet[Pool], project: Project) -> QuerySet[Pool]:
@@ -203,6 +204,26 @@ def is_exhaustive(pool: Pool) -> bool:
     """Whether it has every block of its snapshot for every query that it covers."""
     covered = pool.pool_queries.count()
     return 0 < covered == len(exhaustive_queries(pool))
+
+
+SHEET = ("query_id", "query_text", "doc_id", "doc_title", "doc_text", "relevance", "notes")
+CHOSEN_COLUMN = "chosen"
+
+
+def sheet_rows(pool: Pool, *, says_chosen: bool) -> Iterator[tuple[str, ...]]:
+    """The pairs that people judge as a table, headings first, for somebody who grades in a spreadsheet.
+
+    The grade and the note are empty. The order, by ids of query and passage, tells no rank, and no column which run
+    found the pair; but for `says_chosen`: "bm25 3; dense 12", or the `how` of `PoolEntry.sampled`.
+    """
+    entries = PoolEntry.objects.filter(pool=pool, query__retired_at=None).exclude(sampled__how=SAME)
+    entries = entries.order_by("query__outside_id", "version__block__outside_id")
+    columns = ("query__outside_id", "query__text", "version__block__outside_id", "version__title", "version__text")
+    tags = {run.pk: run.tag for run in pool_runs(pool)} if says_chosen else {}
+    yield (*SHEET, CHOSEN_COLUMN) if says_chosen else SHEET
+    for *cells, found_by, sampled in entries.values_list(*columns, "found_by", "sampled").iterator(chunk_size=AT_ONCE):
+        chosen = [sampled["how"]] if sampled else [f"{tags.get(run, '')} {rank}" for run, rank in found_by]
+        yield (*cells, "", "", *(("; ".join(chosen),) if says_chosen else ()))
 
 
 def queries_without_pairs(pool: Pool, most: int) -> list[Query]:

@@ -130,6 +130,29 @@ def test_runs_without_a_score_on_the_side_are_chosen_at_first(client, scene):
     assert sorted(chosen[1]) == sorted(run.pk for run in scene.runs.values())
 
 
+def test_the_runs_and_measures_of_a_request_stay_chosen_on_the_other_split(client, scene):
+    """By the answer to the request, by the form above that chooses another split, and where all runs have a score."""
+    scene.runs["third"] = add_run(scene, "third", {"Q01": BAD})
+    client.force_login(scene.lead)
+    mine = [scene.runs["base"].pk, scene.runs["better"].pk]
+
+    asked = {"runs": mine, "measures": "AP P@3", "split": Split.DEV}
+    page = client.post(url(scene, "score", scene.version.pk), asked, follow=True)
+    form = page.context["form"]
+    carried = re.findall(r'<input type="hidden" name="run" value="(\d+)">', page.content.decode())
+    other = client.get(url(scene, "overview"), {"split": Split.TEST, "run": carried}).context["form"]
+
+    for shown in (form, other):
+        assert (sorted(shown.fields["runs"].initial), shown.fields["measures"].initial) == (sorted(mine), "AP P@3")
+    plain = client.get(url(scene, "overview"), {"split": Split.DEV}).context["form"]
+    assert plain.fields["runs"].initial == [scene.runs["third"].pk]
+    assert plain.fields["measures"].initial == "AP P@3"
+
+    client.post(url(scene, "score", scene.version.pk), asked | {"runs": [scene.runs["third"].pk]})
+    everything = client.get(url(scene, "overview"), {"split": Split.DEV}).context["form"]
+    assert everything.fields["runs"].initial == [scene.runs["third"].pk]
+
+
 def test_a_lead_requests_scores_and_the_job_computes_them(client, scene):
     client.force_login(scene.lead)
     runs = [run.pk for run in scene.runs.values()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from django.db.models import Count
@@ -15,6 +16,7 @@ from apps.evaluation.core.basis import RULE_NAMES, basis_words
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.rules import EVERY_SPLIT
 from apps.evaluation.selectors import evaluations, leaderboard
+from apps.evaluation.selectors.comparisons import Background, EvaluationPair
 from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import Split
@@ -23,9 +25,11 @@ from apps.metrics.columns import Floats
 from apps.metrics.expected.rules import BY_GRADES, TEXT, counts_questions, is_by_text
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
+from apps.metrics.scorecard import Scorecard
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, summaries
 from apps.reports.core.document import Block, Mean, Paragraph, ReportSection, Table
 from apps.reports.core.negatives import MeasuredSplit, negative_parts
+from apps.reports.core.score_document import measures_part, verdict_of
 from apps.reports.core.version_document import SplitBoard, Stratum, strata_section
 from apps.reports.models import NegativesReport
 from apps.reports.presenters.version_reports.questions import VersionQuestions, divided, in_order
@@ -35,6 +39,7 @@ from apps.retrieval.enums import SystemKind
 NOT_MEASURED = (
     "What they do to scores has not been measured: a lead can start that under Training negatives of the version."
 )
+CHOSEN_BY_SCORE = "It is the best of {} runs by these very figures: by chance alone it looks better here than it is."
 ALL = ("All", "all questions")
 
 
@@ -112,14 +117,75 @@ def best_and_baseline(board: ScoredBoard) -> list[RankedRun]:
     return [*scored[:1], *others[:1]]
 
 
-def strata_sections(questions: VersionQuestions, boards: Sequence[ScoredBoard]) -> list[ReportSection]:
+def scores_with_values(boards: Sequence[ScoredBoard]) -> dict[int, Score]:
+    """By key every score, with its values by question, of the runs that strata and comparisons are of.
+
+    The evaluations of these runs get their query ids.
+    """
+    main = [ranked.scores[board.measures[0]] for board in _chosen(boards) for ranked in best_and_baseline(board)]
+    rows = Score.objects.filter(evaluation__in={score.evaluation_id for score in main})
+    scores = {score.pk: score for score in rows.select_related("evaluation").order_by("order")}
+    for score in main:
+        score.evaluation.query_ids = scores[score.pk].evaluation.query_ids
+    return scores
+
+
+def to_compare(boards: Sequence[ScoredBoard]) -> list[tuple[ScoredBoard, Evaluation, Evaluation]]:
+    """The best run of each chosen board, and its baseline."""
+    found = []
+    for board in _chosen(boards):
+        scored = [ranked.scores[board.measures[0]].evaluation for ranked in best_and_baseline(board)]
+        found += [(board, scored[0], other) for other in scored[1:]]
+    return found
+
+
+def compared_pairs(
+    boards: Sequence[ScoredBoard], scores: Mapping[int, Score], backgrounds: Mapping[int, Background]
+) -> list[tuple[ScoredBoard, EvaluationPair]]:
+    """Those of `to_compare` that have values for the same questions."""
+    values: defaultdict[int, dict[str, Floats]] = defaultdict(dict)
+    for score in scores.values():
+        values[score.evaluation_id][score.measure] = packing.unpack(bytes(score.values))
+    pairs = [
+        (board, EvaluationPair(old, new, (values[old.pk], values[new.pk]), background=backgrounds[new.pk]))
+        for board, new, old in to_compare(boards)
+    ]
+    return [(board, pair) for board, pair in pairs if pair.comparison.measure(board.measures[0]) is not None]
+
+
+def comparison_section(board: ScoredBoard, pair: EvaluationPair) -> ReportSection:
+    """The comparison of its own page, without single questions."""
+    first, compared = board.measures[0], pair.among(board.measures[0])
+    compared = replace(compared, measures=sorted(compared.measures, key=lambda row: row.measure != first))
+    card = Scorecard(
+        measures={row.measure: parse_measure(row.measure) for row in compared.measures},
+        queries=tuple(pair.candidate.query_ids),
+        with_relevant=pair.candidate.counts.get("with_relevant", len(pair.candidate.query_ids)),
+        runs=[],
+        confidence=DEFAULT_CONFIDENCE,
+        seed=pair.candidate.seed,
+        hit=pair.candidate.rule,
+        comparisons=[compared],
+    )
+    section = measures_part(card, compared)
+    blocks = [Paragraph(verdict_of(card, compared)), *section.blocks]
+    if len(board.runs) > 2:
+        blocks.append(Paragraph(CHOSEN_BY_SCORE.format(count(len(board.runs))), quiet=True))
+    return section._replace(title=f"{section.title} on {board.where}", blocks=blocks)
+
+
+def _chosen(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
     """By grades, by text and by one hit rule, on dev and test; on both together where neither was scored by itself."""
     by_grades = [board for board in boards if not board.hit]
     by_text = [board for board in boards if is_by_text(board.hit)]
     on_triples = [board for board in boards if board.counts_questions]
-    chosen = [board for kind in (by_grades, by_text, on_triples) for board in _by_split(_by_one_rule(kind))]
-    scores = _main_scores(chosen)
-    sections = [_section(questions, board, scores) for board in chosen]
+    return [board for kind in (by_grades, by_text, on_triples) for board in _by_split(_by_one_rule(kind))]
+
+
+def strata_sections(
+    questions: VersionQuestions, boards: Sequence[ScoredBoard], scores: Mapping[int, Score]
+) -> list[ReportSection]:
+    sections = [_section(questions, board, scores) for board in _chosen(boards)]
     return [section for section in sections if section.blocks]
 
 
@@ -137,12 +203,6 @@ def _by_one_rule(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
     kinds = [BY_GRADES, TEXT, *RULE_NAMES]
     chosen = min(runs, key=lambda hit: (-runs[hit], kinds.index(hit.partition("(")[0]), hit), default=None)
     return [board for board in boards if board.hit == chosen]
-
-
-def _main_scores(boards: Sequence[ScoredBoard]) -> dict[int, Score]:
-    """The scores that the boards are read by, with their values by question, by key."""
-    keys = [ranked.scores[board.measures[0]].pk for board in boards for ranked in best_and_baseline(board)]
-    return Score.objects.filter(pk__in=keys).select_related("evaluation").in_bulk()
 
 
 def _section(questions: VersionQuestions, board: ScoredBoard, scores: Mapping[int, Score]) -> ReportSection:

@@ -17,7 +17,7 @@ from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
 from apps.evaluation.presenters.hit_score_tables import source_of
 from apps.evaluation.presenters.score_tables import SPLIT, fields_of, stratum_of
 from apps.evaluation.selectors.expected import version_triples
-from apps.goldsets.core.splits import kept_together, split_words
+from apps.goldsets.core.splits import kept_together, on_both_sides, split_words
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.versions import NamedEstimate, agreement_of
@@ -127,6 +127,7 @@ def basis_facts(manifest: dict[str, Any]) -> Facts:
         ("Guideline", f"number {guideline['number']}" if guideline else "none"),
         ("Split", f"{split_words(splits)}; seed {splits['seed']}, {percent(splits['test_share'], 0)} for test"),
         ("Leaks", f"{count(splits['leaks'])} by what was kept together: {kept_together(splits)}"),
+        *([("On both sides", words)] if (words := on_both_sides(splits)) else []),
         ("Snapshot", manifest["snapshot"]["name"]),
         ("Made with", f"Karat {manifest['software']['version']}"),
     ]
