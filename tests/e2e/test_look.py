@@ -61,6 +61,7 @@ NO_PAGES = {
     "retrieval:mistakes",
     "retrieval:passages-csv",
     "retrieval:queries-csv",
+    "retrieval:sheet",
     "retrieval:results",
     "querylogs:clicks",
     "triples:block",

@@ -14,7 +14,7 @@ from apps.judging.actions.unanswerable import VoteRefused, decide_unanswerable, 
 from apps.judging.core.unanswerable import Basis, Evidence, Sample, Vote, outcome_of, state_of
 from apps.judging.enums import AbsenceState
 from apps.judging.models import UnanswerableVote
-from apps.judging.selectors.unanswerable import confirmed_on, to_vote_on, voted_queries, voted_query
+from apps.judging.selectors.unanswerable import confirmed_on, to_vote_on, voted_queries
 from apps.metrics.statistics.proportions import most_missed
 from apps.queries.models import Query
 from apps.retrieval.core.sampling import PoolPlan
@@ -199,8 +199,13 @@ def decided(round_, lead=None, is_nothing=True, minutes=5, **more):
     )
 
 
+def candidate(round_):
+    (only,) = voted_queries(snapshot_of(round_), [query_of(round_).pk])
+    return only
+
+
 def state(round_):
-    return voted_query(snapshot_of(round_), query_of(round_).pk).state
+    return candidate(round_).state
 
 
 def test_two_people_confirm(judged):
@@ -407,7 +412,7 @@ def test_it_falls_when_a_passage_is_graded_relevant_and_does_not_rise_by_itself(
     assert state(sampled) is AbsenceState.BEING_JUDGED
     judge_all(again, second, lambda seat: 2, at=later(12))
 
-    fallen = voted_query(snapshot_of(sampled), query.pk)
+    fallen = candidate(sampled)
     assert fallen.state is FALLEN
     assert fallen.why_fallen == f"A passage was graded relevant, last by {second}."
     with pytest.raises(VoteRefused, match="no vote is needed"):

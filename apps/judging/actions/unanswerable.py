@@ -1,5 +1,6 @@
 """Voting on whether anything in a snapshot answers a query, and a lead's decision where the votes differ."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db import transaction
@@ -15,7 +16,7 @@ from apps.judging import rules
 from apps.judging.core.unanswerable import LEAD, VOTES
 from apps.judging.models import UnanswerableVote
 from apps.judging.selectors.deciding import OWN_DECISIONS
-from apps.judging.selectors.unanswerable import VotedQuery, voted_query
+from apps.judging.selectors.unanswerable import VotedQuery, voted_queries
 from apps.queries.models import Query
 from apps.retrieval.actions.pools import choose_pairs
 from apps.retrieval.models import Pool, PoolEntry
@@ -88,12 +89,12 @@ def _locked(snapshot: Snapshot, query_id: int) -> tuple[VotedQuery, Project]:
     """The query as it is now, locked, and its project; Http404 for one of another project."""
     rows = Query.objects.select_for_update(of=("self",), no_key=True).select_related("project")
     query = found_in(rows.filter(project=snapshot.corpus.project_id, pk=query_id))
-    return candidate_in(snapshot, query_id), query.project
+    return candidate_among(voted_queries(snapshot, [query_id]), query_id), query.project
 
 
-def candidate_in(snapshot: Snapshot, query_id: int) -> VotedQuery:
-    """The query as a candidate. Raises VoteRefused for another."""
-    voted = voted_query(snapshot, query_id)
+def candidate_among(every: Collection[VotedQuery], query_id: int) -> VotedQuery:
+    """The candidate that this query is. Raises VoteRefused for a query that is none of them."""
+    voted = next((each for each in every if each.query.pk == query_id), None)
     if voted is None:
         message = "This query is no candidate: a pair of it is not judged yet, or a passage is graded relevant."
         raise VoteRefused(message, code="no_candidate")

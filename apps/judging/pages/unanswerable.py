@@ -19,7 +19,7 @@ from apps.accounts.models import Project
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.judging import rules
-from apps.judging.actions.unanswerable import VoteRefused, candidate_in, decide_unanswerable, vote_on_unanswerable
+from apps.judging.actions.unanswerable import VoteRefused, candidate_among, decide_unanswerable, vote_on_unanswerable
 from apps.judging.enums import AbsenceState
 from apps.judging.forms.judging import AbsenceForm
 from apps.judging.selectors.unanswerable import (
@@ -76,7 +76,7 @@ def query(request: HttpRequest, project: Project, snapshot: int, pk: int) -> Htt
         except VoteRefused as refusal:
             form.add_error(None, refusal.sentence)
     every, member, person = voted_queries(of), member_of(request), user_of(request)
-    voted = next((each for each in every if each.query.pk == pk), None) or candidate_in(of, pk)
+    voted = candidate_among(every, pk)
     can_decide = rules.vote_decision_refusal(
         voted.state, has_voted=False, is_decided=voted.is_decided, is_nothing=False, reason="-"
     )

@@ -264,11 +264,6 @@ def _relevant_by(snapshot: Snapshot, queries: Collection[int]) -> dict[int, User
     return {row.entry.query_id: row.annotator for row in rows}
 
 
-def voted_query(snapshot: Snapshot, query_id: int) -> VotedQuery | None:
-    """One of them; None for a query that is no candidate and has no votes."""
-    return next(iter(voted_queries(snapshot, [query_id])), None)
-
-
 def to_vote_on(every: Collection[VotedQuery], person: User) -> list[VotedQuery]:
     """Those that this person can vote on now."""
     return [each for each in every if each.state is AbsenceState.OPEN and not each.has_voted(person)]
