@@ -78,6 +78,13 @@ def open_log(source: TableFile, names: Names = NO_NAMES, *, has_headings: bool |
     return log._replace(rows=_no_more(source, log.rows))
 
 
+def name_of_form(source: TableFile) -> str:
+    """What a file is that is no list of queries; "" for any other. The source is at its beginning, before and after."""
+    if are_spans(source):
+        return "these are traces"
+    return "this is the log of a server" if line_log(source) else ""
+
+
 def _no_more(source: TableFile, rows: Iterator[Sequence[str]]) -> Iterator[Sequence[str]]:
     yield from islice(rows, MOST_ROWS)
     if next(rows, None) is not None:
