@@ -180,10 +180,9 @@ class QueryImport(ImportKind):
     def fixes(self, source: File, options: dict[str, Any]) -> list[Fix]:
         if options["format"] != AUTO:
             return []
-        if _words_for_log(source, _recognised(source)):
-            return [
-                Fix("log", "Import it as a search log. Choose the file again there.", "Import a search log", {}, "log")
-            ]
+        if what := _words_for_log(source, _recognised(source)):
+            words = f"{what.capitalize()}. Import the file as a search log: choose it again there."
+            return [Fix("log", words, "Import a search log", {}, "log")]
         if document_reading.kind_of(source) not in {"markdown", "rst"}:
             return []
         return [Fix("format:lines", "This is a document.", "Import each line as a query", {"format": LINES})]

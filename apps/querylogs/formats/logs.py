@@ -174,6 +174,7 @@ def _of_records(
     if log and log.is_by_parameter:
         words = [name for name in headings if name.casefold() in QUERY_NAMES]
         known |= {words[0]: TEXT} if len(words) == 1 else {}
+        headings.sort(key=lambda name: (name not in words, name not in known))  # a request has many other parameters
     errors, left_out = ErrorList(limit=0), Counter[str]()
     source.rewind()
 
