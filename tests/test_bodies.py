@@ -126,6 +126,7 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
         "since": "2026-08-04",
         "until": "2026-08-05",
         "source": project.sources.earliest("pk").slug,
+        "seed": 1,
     },
     "goldsets-api:send-grades": lambda project: {"server": "phoenix", "address": "https://phoenix.example"},
     "retrieval-api:runs": lambda project: {
