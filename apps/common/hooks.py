@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
+from apps.common.discovery import Registered
+
 Poster = Callable[..., Any]
 _poster: Poster | None = None
 
@@ -70,6 +72,13 @@ def record(
     if _recorder is None:
         raise RuntimeError("The audit has not registered its recorder; is apps.audit installed?")
     _recorder(project=project, actor=actor, action=action, obj=obj, before=before, after=after, at=at)
+
+
+log_names: Registered[Callable[[Any], str]] = Registered()
+"""What a file is where it is a search log and no list of queries, "these are traces"; "" for any other file.
+
+`queries` stands below the app that reads them, which adds its own here.
+"""
 
 
 class NextStep(NamedTuple):

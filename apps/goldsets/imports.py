@@ -118,8 +118,8 @@ class TrainingImport(ImportKind):
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return "the training manifests of this project"
 
-    def done_url(self, project: Project, options: dict[str, Any]) -> str:
-        return reverse("goldsets:training", args=[project.slug])
+    def done_url(self, item: Import) -> str:
+        return reverse("goldsets:training", args=[item.project.slug])
 
 
 def _made_by(item: Import) -> TrainingManifest | None:

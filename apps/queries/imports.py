@@ -12,6 +12,7 @@ from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.linefiles import STANDARD_INPUT
 from apps.common.files.tabular import TableFile as File
+from apps.common.hooks import log_names
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.core.table_plans import (
@@ -177,7 +178,12 @@ class QueryImport(ImportKind):
         return plan
 
     def fixes(self, source: File, options: dict[str, Any]) -> list[Fix]:
-        if options["format"] != AUTO or document_reading.kind_of(source) not in {"markdown", "rst"}:
+        if options["format"] != AUTO:
+            return []
+        if what := _words_for_log(source, _recognised(source)):
+            words = f"{what.capitalize()}. Import the file as a search log: choose it again there."
+            return [Fix("log", words, "Import a search log", {}, "log")]
+        if document_reading.kind_of(source) not in {"markdown", "rst"}:
             return []
         return [Fix("format:lines", "This is a document.", "Import each line as a query", {"format": LINES})]
 
@@ -190,8 +196,8 @@ class QueryImport(ImportKind):
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return "the queries of this project"
 
-    def done_url(self, project: Project, options: dict[str, Any]) -> str:
-        return reverse("queries:list", args=[project.slug])
+    def done_url(self, item: Import) -> str:
+        return reverse("queries:list", args=[item.project.slug])
 
 
 def _source(file: FileToImport) -> Source | None:
@@ -238,12 +244,28 @@ def _format(file: FileToImport) -> str:
     if file.options["format"] != AUTO:
         return str(file.options["format"])
     document_reading.refuse_document(file.source, "queries")
-    return recognise(file.source, is_pasted=file.source.name in {PASTED, STANDARD_INPUT})
+    return _recognised(file.source)
+
+
+def _recognised(source: File) -> str:
+    return recognise(source, is_pasted=source.name in {PASTED, STANDARD_INPUT})
 
 
 def _doubt(file: FileToImport) -> Doubt | None:
-    """Why it is not sure what form a file has that nobody has named."""
-    return doubt_of(file.source, _format(file)) if file.options["format"] == AUTO else None
+    """Why it is not sure what form a file has that nobody has named. Raises InputError for a search log."""
+    if file.options["format"] != AUTO:
+        return None
+    format = _format(file)
+    if words := _words_for_log(file.source, format):
+        how = "import the file as a search log, under Queries, Search logs, or say its form"
+        raise file.source.error(None, "", "", f"{words}, not a list of queries; {how}")
+    return doubt_of(file.source, format)
+
+
+def _words_for_log(source: File, format: str) -> str:
+    """What a file of this format is where it belongs to the search logs; "" for any other."""
+    names = log_names if format in {LINES, TABLE} else ()
+    return next(filter(None, (name(source) for name in names)), "")
 
 
 def _reading(file: FileToImport, form: str, doubt: Doubt) -> Reading:

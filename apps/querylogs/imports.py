@@ -74,7 +74,8 @@ class LogImportForm(TableImportForm):
         if not self.uploaded:
             self.fields["file"].help_text = (
                 "Traces (OpenTelemetry as JSON or protobuf, OpenInference, Langfuse), CSV, a workbook, Parquet, JSON"
-                " lines, OpenSearch UBI, or one search a line; plain or gzip."
+                " lines, OpenSearch UBI, or one search a line; a server's access log, a slow log of Elasticsearch or"
+                " OpenSearch, a log of Solr. Plain or gzip."
             )
             self.fields["pasted"].help_text = "One search a line, with or without a count before it."
 
@@ -111,6 +112,12 @@ class LogImport(ImportKind):
             '{"query_id": "a1", "client_id": "c7", "user_query": "key rotation", "query_response_object_ids": ["b2"]}\n'
             '{"query_id": "a1", "client_id": "c7", "action_name": "click",\n'
             ' "event_attributes": {"object": {"object_id": "b2"}}}',
+        ),
+        FormatExample(
+            "The log of a server",
+            "An access log of nginx or Apache, a slow log of Elasticsearch or OpenSearch, a log of Solr. Addresses are"
+            " only counted.",
+            '203.0.113.7 - - [04/Aug/2026:09:12:00 +0000] "GET /search?q=key+rotation HTTP/1.1" 200 5120 "-" "Firefox"',
         ),
         FormatExample(
             "Traces",
@@ -169,8 +176,10 @@ class LogImport(ImportKind):
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return "a list to read; nothing enters the project yet"
 
-    def done_url(self, project: Project, options: dict[str, Any]) -> str:
-        return reverse("querylogs:list", args=[project.slug])
+    def done_url(self, item: Import) -> str:
+        if log := log_of(item):
+            return reverse("querylogs:log", args=[item.project.slug, log.pk])
+        return reverse("querylogs:list", args=[item.project.slug])
 
 
 def log_of(item: Import) -> QueryLog | None:

@@ -187,10 +187,10 @@ class TripleImport(ImportKind):
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return "the candidates of this project" if options.get("machine") else "the drafts of this project"
 
-    def done_url(self, project: Project, options: dict[str, Any]) -> str:
-        if options.get("machine"):
-            return reverse("triples:candidates", args=[project.slug])
-        return reverse("triples:list", args=[project.slug]) + f"?state={State.DRAFT}"
+    def done_url(self, item: Import) -> str:
+        if item.options.get("machine"):
+            return reverse("triples:candidates", args=[item.project.slug])
+        return reverse("triples:list", args=[item.project.slug]) + f"?state={State.DRAFT}"
 
 
 def _corpus(file: FileToImport) -> Corpus | None:

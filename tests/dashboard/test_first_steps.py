@@ -46,6 +46,15 @@ def skip(project, step, *, actor=None):
 
 
 class TestSteps:
+    def test_queries_can_come_from_a_search_log_wherever_they_are_added(self, client):
+        project = make_project()
+        door = f'href="{reverse("corpus:import-new", args=[project.slug, "log"])}">From a search log or traces</a>'
+        form = reverse("corpus:import-new", args=[project.slug, "queries"])
+
+        assert door in page_of(client, project)
+        assert door in page_of(client, project, "queries:list")
+        assert door in client.get(form).content.decode()
+
     def test_an_empty_project_begins_with_documents(self):
         steps = steps_of(make_project())
 

@@ -56,10 +56,10 @@ def as_csv(rows: Iterable[Sequence[str]], headings: Sequence[str] = HEADINGS) ->
     return out.getvalue().encode()
 
 
-def upload(project: Project, content: bytes, *, name: str = "searches.csv", **options) -> Import:
+def upload(project: Project, content: bytes, *, name: str = "searches.csv", kind: str = "log", **options) -> Import:
     return imports.start_import(
         project=project,
-        kind="log",
+        kind=kind,
         file=SimpleUploadedFile(name, content),
         options=OPTIONS | options,
         actor=lead_of(project),

@@ -58,8 +58,9 @@ def test_people_of_an_access_log_are_counted_by_address_and_browser():
     item = upload(make_project(), "\n".join(lines).encode(), name="access.log", people=1)
     found = item.plan["log"]
 
-    assert item.plan["table"]["how"].startswith("an access log, by an address")
+    assert item.plan["table"]["how"].startswith("an access log, by the request")
     columns = {one["heading"]: one["role"] for one in item.plan["table"]["columns"]}
+    assert list(columns)[:3] == ["q", "address and browser", "time of the request"]
     assert columns == {
         "q": "text", "page": "", "v": "", "address and browser": "person", "time of the request": "time",
     }  # fmt: skip

@@ -1,11 +1,14 @@
 """From traces of a running system to queries, runs and conversations."""
 
+import html
 import io
 import json
+import re
 from datetime import timedelta
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
@@ -16,6 +19,7 @@ from apps.corpus.execution.freezing import snapshot_as_it_is
 from apps.corpus.formats.rows import BlockRow
 from apps.corpus.models import Corpus, Snapshot
 from apps.jobs.enums import JobState
+from apps.jobs.models import Job
 from apps.metrics.by_text.index import RUN
 from apps.queries.core.masking import mask
 from apps.queries.models import Query
@@ -37,6 +41,9 @@ KEYS = "Keys are rotated every ninety days by the person who owns the account, a
 DOOR = "The archive is opened with a badge at the side door, on every day of the week until eight in the evening."
 BADGE = "A lost badge is reported to the front desk, which blocks it within the hour and prints a new one for you."
 TEXTS = {"SEC-1": KEYS, "SEC-2": DOOR, "SEC-3": BADGE}
+
+
+ACCESS = '203.0.113.7 - - [04/Aug/2026:09:12:00 +0000] "GET /search?q=key+rotation HTTP/1.1" 200 512 "-" "Firefox"'
 
 
 def searched(people: int = 6, *, reranked: bool = True) -> list[Searched]:
@@ -371,3 +378,60 @@ def test_the_command_line_reads_traces_too(tmp_path):
     call_command("import_log", str(file), project=project.slug)
 
     assert QueryLog.objects.get(project=project).offered.count() == 2
+
+
+@pytest.mark.parametrize("name", [*FORMS, "access.log"])
+def test_among_queries_a_log_is_refused_and_led_to_its_own_import(name, client, tmp_path):
+    project, access = make_project(), "\n".join([ACCESS] * 3).encode()
+    content = access if name == "access.log" else FORMS[name](searched())
+    what = "this is the log of a server" if name == "access.log" else "these are traces"
+    sentence = f"{what}, not a list of queries; import the file as a search log, under Queries, Search logs"
+    options = {"format": "auto", "ids": "file", "source": "", "first_row": ""}
+
+    item = upload(project, content, name=name, kind="queries", **options)
+
+    assert sentence in item.plan["errors"][0]["message"]
+    client.force_login(lead_of(project))
+    page = client.get(reverse("corpus:import", args=[project.slug, item.pk])).content.decode()
+    door = reverse("corpus:import-new", args=[project.slug, "log"])
+    assert f'<a class="button primary" href="{door}">Import a search log</a>' in page
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(CommandError, match=sentence):
+        call_command("import_queries", str(tmp_path / name), project=project.slug)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\n\n\nkey rotation\nwho opens the archive\n",
+        b'{"question": "key rotation", "context": {"title": ["Keys"]}}\n{"question": "who opens it", "context": {}}\n',
+        b'{"query_id": "Q1", "text": "key rotation", "trace_id": "4bf9", "type": "easy"}\n',
+        b"trace_id,query\n4bf9,key rotation\n4bfa,who opens the archive\n",
+        b"203.0.113.7 is the address of what\nwhat is a slow log\npath=/select params is what\n",
+    ],
+)
+def test_queries_that_only_look_like_a_log_are_no_log(content):
+    item = upload(make_project(), content, name="queries", kind="queries", format="auto", ids="file")
+
+    assert "search log" not in json.dumps(item.plan["errors"])
+
+
+def test_from_the_import_the_way_leads_on_to_a_pool(client):
+    project = make_project()
+    item = upload(project, otlp_json(searched()), name="otlp.json")
+    log = draw(item)
+    client.force_login(lead_of(project))
+    applied = client.get(reverse("corpus:import", args=[project.slug, item.pk])).content.decode()
+    page_of_log = reverse("querylogs:log", args=[project.slug, log.pk])
+    assert f'href="{page_of_log}">See the result</a>' in applied
+    keep_all(log)
+    assert "Make a pool" not in client.get(page_of_log).content.decode()
+
+    runs = runs_from(log)
+
+    job = client.get(reverse("jobs:job", args=[project.slug, Job.objects.latest("pk").pk])).content.decode()
+    assert re.findall(r"<dt>([^<]+)</dt><dd>(\d+)</dd>", job)[-2:] == [("Runs", "2"), ("Passages left out", "0")]
+    link = re.search(r'href="([^"]+)">Make a pool of these runs', client.get(page_of_log).content.decode())
+    pool = client.get(html.unescape(link[1])).context["form"]
+    assert {int(pk) for pk in pool["runs"].value()} == {run.pk for run in runs.values()}
+    assert pool["snapshot"].value() in {str(run.snapshot_id) for run in runs.values()}

@@ -335,13 +335,15 @@ UNTOUCHED = "unchanged"
 class Fix(NamedTuple):
     """Other options with which the same file can be read, offered as a button: "This is CSV." "Import as CSV".
 
-    `name` distinguishes the fixes of one plan; `options` are those that change.
+    `name` distinguishes the fixes of one plan; `options` are those that change. With a `kind` it is a link to the form
+    of that kind of import, where the file is chosen again.
     """
 
     name: str
     words: str
     button: str
     options: dict[str, Any]
+    kind: str = ""
 
 
 class ImportPlan:

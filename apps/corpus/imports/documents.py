@@ -364,8 +364,8 @@ class CorpusImport(ImportKind):
             " fills it again."
         )
 
-    def done_url(self, project: Project, options: dict[str, Any]) -> str:
-        return reverse("corpus:corpus", args=[project.slug, _slug(options)])
+    def done_url(self, item: Import) -> str:
+        return reverse("corpus:corpus", args=[item.project.slug, _slug(item.options)])
 
 
 def _slug(options: dict[str, Any]) -> str:

@@ -238,7 +238,7 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "next": next_step(item) if is_in_force else None,
         "freezable": _to_freeze(project, item) if is_in_force else [],
         "edition": kind.edition_of(item) if is_in_force else None,
-        "done_url": kind.done_url(project, item.options) if applied else "",
+        "done_url": kind.done_url(item) if applied else "",
         "earlier": kind.earlier(project, item.options) if item.state == ImportState.READY else None,
         "undo_refusal": refusal,
         "untouched": kind.untouched(item) if refusal else 0,

@@ -246,7 +246,7 @@ class ImportKind:
         """The corpus of which an applied import made a new edition that is not frozen yet; None for most kinds."""
         return None
 
-    def done_url(self, project: Project, options: dict[str, Any]) -> str:
+    def done_url(self, item: Import) -> str:
         """The page to show after the import."""
         raise NotImplementedError
 

@@ -104,9 +104,10 @@ def _result_page(project: Project, job: Job) -> str:
 
 
 def _plain_results(job: Job) -> list[tuple[str, object]]:
-    """The counts and texts of the result, with readable names."""
-    plain = [(name, value) for name, value in (job.result or {}).items() if isinstance(value, (str, int, float))]
-    return [(name.replace("_", " ").capitalize(), value) for name, value in plain]
+    """The counts and texts of the result, with readable names. A list counts; keys of rows say nothing to a person."""
+    counted = {name: len(value) if isinstance(value, list) else value for name, value in (job.result or {}).items()}
+    plain = [(name, value) for name, value in counted.items() if isinstance(value, (str, int, float))]
+    return [(name.replace("_", " ").capitalize(), value) for name, value in plain if not name.endswith("_id")]
 
 
 @require_safe

@@ -293,8 +293,8 @@ class CollectionImport(ImportKind):
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return CorpusImport().target(project, options)
 
-    def done_url(self, project: Project, options: dict[str, Any]) -> str:
-        return reverse("judging:index", args=[project.slug])
+    def done_url(self, item: Import) -> str:
+        return reverse("judging:index", args=[item.project.slug])
 
 
 @contextmanager

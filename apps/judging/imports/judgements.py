@@ -254,8 +254,8 @@ class JudgementImport(ImportKind):
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return f"a round on {_snapshot(project, options)}"
 
-    def done_url(self, project: Project, options: dict[str, Any]) -> str:
-        return reverse("judging:index", args=[project.slug])
+    def done_url(self, item: Import) -> str:
+        return reverse("judging:index", args=[item.project.slug])
 
 
 def _format(file: FileToImport) -> str:

@@ -68,7 +68,7 @@ def make_runs(ctx: JobContext) -> dict[str, Any]:
             if run := _run(log, name, results, snapshot, ctx.actor, ctx.at):
                 made.append({"run": run.pk, "tag": run.tag, "system": name, "queries": run.query_count})
         unknown = sum(one.unknown for results in told.values() for one in results)
-        result.update(snapshot=snapshot.pk, runs=made, unknown=unknown)
+        result.update(snapshot_id=snapshot.pk, runs=made, passages_left_out=unknown)
     return ctx.result
 
 

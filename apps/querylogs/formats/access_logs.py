@@ -228,7 +228,7 @@ def _of_solr(lines: Iterable[str], left_out: Counted) -> Iterator[Record]:
 
 _OF_ENGINES = {WORDS: TEXT, AT: TIME, HITS: RESULTS}
 ACCESS = LineLog(
-    "an access log, by an address, a time in brackets and a request in each line",
+    "an access log, by the request in each line",
     _of_access,
     {VISITOR: PERSON, AT: TIME},
     is_by_parameter=True,

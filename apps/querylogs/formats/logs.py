@@ -78,6 +78,13 @@ def open_log(source: TableFile, names: Names = NO_NAMES, *, has_headings: bool |
     return log._replace(rows=_no_more(source, log.rows))
 
 
+def name_of_form(source: TableFile) -> str:
+    """What a file is that is no list of queries; "" for any other. The source is at its beginning, before and after."""
+    if are_spans(source):
+        return "these are traces"
+    return "this is the log of a server" if line_log(source) else ""
+
+
 def _no_more(source: TableFile, rows: Iterator[Sequence[str]]) -> Iterator[Sequence[str]]:
     yield from islice(rows, MOST_ROWS)
     if next(rows, None) is not None:
@@ -167,6 +174,7 @@ def _of_records(
     if log and log.is_by_parameter:
         words = [name for name in headings if name.casefold() in QUERY_NAMES]
         known |= {words[0]: TEXT} if len(words) == 1 else {}
+        headings.sort(key=lambda name: (name not in words, name not in known))  # a request has many other parameters
     errors, left_out = ErrorList(limit=0), Counter[str]()
     source.rewind()
 

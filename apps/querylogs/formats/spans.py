@@ -201,9 +201,12 @@ def _reader(record: Attributes) -> Callable[[Attributes], Iterable[Span]] | None
     """What reads a record of this form; None where it is none of spans."""
     if any(name in record for name in _RESOURCES):
         return spans_of_request
-    if "context.trace_id" in record or isinstance(record.get("context"), dict):
+    context = record.get("context")
+    if "context.trace_id" in record or (isinstance(context, dict) and "trace_id" in context):
         return _of_openinference
-    if isinstance(record.get("observations"), list) or ({"traceId", "trace_id"} & set(record) and "type" in record):
+    if isinstance(record.get("observations"), list) or (
+        {"traceId", "trace_id"} & set(record) and str(record.get("type")).isupper()
+    ):
         return _of_langfuse
     return None
 
@@ -286,8 +289,13 @@ def spans_of_request(request: Attributes) -> Iterator[Span]:
                 yield _span(span, _attributes(span.get("attributes", ())))
 
 
+_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+
+
 def _protobuf_start(head: bytes) -> int | None:
     """Where the first request begins: at 0, or at 4 after its length, as the Collector writes; None in other files."""
+    if not _NO_TEXT.search(head):  # a list may begin with empty lines
+        return None
     for start in (0, 4):
         if head[start : start + 1] == b"\x0a" and (start == 0 or head[0] < 4):
             place = start + 1

@@ -77,7 +77,7 @@ def log_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             "has_clicks": next(selectors.clicks_as_run(log), "") != "",
             "systems": selectors.systems_in(log),
             "form": RunsForm(project=project),
-            "runs": selectors.runs_of(log),
+            "runs": list(selectors.runs_of(log)),
         }
         return render(request, "querylogs/done.html", context)
     return redirect("querylogs:read", slug=project.slug, pk=log.pk, position=position)
