@@ -180,6 +180,36 @@ def show_readings(plan: ImportPlan, question: str, readings: Sequence[Reading], 
     plan.ask(source.error(None, "", "", question))
 
 
+def ask_for_text(plan: ImportPlan, said: str) -> None:
+    """Ask on the page of documents which column of a table is the text; `said` is what columns are said to be.
+
+    The mistakes of the plan have that question already, where it is not sure.
+    """
+    table = next((table for table in plan.extra.get("tables", ()) if table["rivals"]), None)
+    if table is None:
+        return
+    longest, rivals = table["roles"]["text"], table["rivals"]
+    readings = [
+        Reading(
+            fix=Fix(
+                f"text:{heading}",
+                f"The text is in “{heading}”",
+                "Read it so",
+                {"columns": ",".join(filter(None, [said, f"{heading}=text"]))},
+            ),
+            rows=0,
+            reason=f"It is more than a third as long as “{longest}”." if heading in rivals else "It is the longest.",
+            against="It is shorter." if heading in rivals else f"“{rivals[0]}” is long too.",
+            headings=[f"{name}, the text" if name == heading else name for name in table["headings"]],
+            sample=table["sample"],
+        )
+        for heading in (longest, *rivals)
+    ]
+    plan.extra["readings"] = [one.as_json() for one in readings]
+    plan.fixes += [one.fix for one in readings]
+    plan.questions.append(f"Which column of {table['path']} is the text?")
+
+
 def _about_warnings(errors: ErrorList) -> TableMessage:
     """What was noticed in rows that are imported."""
     first = errors.warnings[0]

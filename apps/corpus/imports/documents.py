@@ -34,7 +34,7 @@ from apps.corpus.core.documents import (
     recut_note,
 )
 from apps.corpus.core.import_plans import Fix, ImportPlan, named_columns
-from apps.corpus.core.table_plans import Reading
+from apps.corpus.core.table_plans import ask_for_text
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution import document_reading, jobs
 from apps.corpus.execution.document_reading import AUTO, DocumentRows
@@ -237,7 +237,7 @@ class CorpusImport(ImportKind):
                 corpus=corpus, rows=rows, source=source, errors=errors, mode=options["mode"], progress=progress
             )
         plan = _with_figures(plan, rows, corpus.recipe if corpus else None)
-        _ask_for_text(plan, options)
+        ask_for_text(plan, options.get("columns", ""))
         if corpus and (question := _about_emptying(plan, corpus, source, options)):
             plan.ask(question)
             plan.fixes += _instead_of_emptying(corpus, source.name, plan.counts["gone"])
@@ -437,33 +437,6 @@ def _rows(
     with document_reading.documents_in(source, choices, progress) as items:
         recipe = document_reading.recipe_in(options)
         yield DocumentRows(items, recipe, choices.base_url, source.name, errors, beside=beside)
-
-
-def _ask_for_text(plan: ImportPlan, options: dict[str, Any]) -> None:
-    """Ask on the page which column of a table is the text. The plan is refused already where that is not sure."""
-    table = next((table for table in plan.extra.get("tables", ()) if table["rivals"]), None)
-    if table is None:
-        return
-    longest = table["roles"]["text"]
-    said = options.get("columns", "")
-    for heading in (longest, *table["rivals"]):
-        is_longest = heading == longest
-        reading = Reading(
-            fix=Fix(
-                f"text:{heading}",
-                f"The text is in “{heading}”",
-                "Read it so",
-                {"columns": ",".join(filter(None, [said, f"{heading}=text"]))},
-            ),
-            rows=0,
-            reason="It is the longest." if is_longest else f"It is more than a third as long as “{longest}”.",
-            against=f"“{table['rivals'][0]}” is long too." if is_longest else "It is shorter.",
-            headings=[f"{name}, the text" if name == heading else name for name in table["headings"]],
-            sample=table["sample"],
-        )
-        plan.extra.setdefault("readings", []).append(reading.as_json())
-        plan.fixes.append(reading.fix)
-    plan.questions.append(f"Which column of {table['path']} is the text?")
 
 
 def _about_emptying(plan: ImportPlan, corpus: Corpus, source: TableFile, options: dict[str, Any]) -> InputError | None:
