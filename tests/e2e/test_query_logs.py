@@ -41,7 +41,8 @@ def rows() -> list[list[str]]:
         found.append(
             [f"brightwater login of user{person}@example.com", f"u{person}", "2026-08-05T10:00:00", "0", "", ""]
         )
-        found.append(["brightwater badge", f"u{person}", "2026-08-05T11:00:00", "3", "", ""])
+        for hour in range(24):  # the most frequent query, which is always offered
+            found.append(["brightwater badge", f"u{person}", f"2026-08-06T{hour:02}:00:00", "3", "", ""])
     return found
 
 
