@@ -9,9 +9,13 @@ import pytest
 
 from apps.common.templatetags.karat import TERMS
 from apps.config import commandline
+from apps.corpus.formats import FORMATS as CORPUS
 from apps.dashboard.pages.manual import manual_page
 from apps.dashboard.pages.shell import HELP
+from apps.judging.formats.judgements import FORMATS as JUDGEMENTS
 from apps.metrics.measures import registry, sets
+from apps.queries.formats import FORMATS as QUERIES
+from apps.triples.formats import FORMATS as TRIPLES
 from tests.conftest import REPO
 from tests.house import LADDER
 from tests.metrics import test_measure_families
@@ -54,6 +58,19 @@ def test_links_lead_to_files_and_headings_that_are_there(page):
         assert target.exists(), f"{page.name}: {link}"
         if anchor:
             assert anchor in anchors(target), f"{page.name}: {link}"
+
+
+@pytest.mark.parametrize(
+    ("heading", "forms"),
+    [("Corpus", CORPUS), ("Queries", QUERIES), ("Triples", TRIPLES), ("Judgements", JUDGEMENTS)],
+)
+def test_the_forms_of_files_are_those_of_the_table_that_page_api_and_shell_offer(heading, forms):
+    """The choices of all three, and what a refusal lists, come from one table for each kind of import."""
+    told = after((REFERENCE / "imports.md").read_text(), heading)
+    usage = re.search(r"--format ([\w|-]+)", told)
+
+    assert usage is not None
+    assert [form for form in forms if f"`{form}`" not in told and form not in usage[1].split("|")] == []
 
 
 @pytest.mark.parametrize("link", sorted({one.page for one in (*HELP.values(), *TERMS.values())}))
