@@ -377,8 +377,9 @@ def test_a_leaderboard_loads_no_ids_of_queries(client, scene, pair, django_asser
     with django_assert_max_num_queries(100) as seen:
         client.get(url(scene, "overview"))
 
-    assert not [query["sql"] for query in seen if '"query_ids"' in query["sql"]]
-    assert len([query["sql"] for query in seen if '"values"' in query["sql"]]) == 1, "of the measure shown alone"
+    statements = [query["sql"] or "" for query in seen]  # PostgreSQL's own cursors tell none
+    assert not [sql for sql in statements if '"query_ids"' in sql]
+    assert len([sql for sql in statements if '"values"' in sql]) == 1, "of the measure shown alone"
 
 
 def test_with_no_run_to_score_a_lead_uploads_one(client):
