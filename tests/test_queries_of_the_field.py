@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from apps.corpus.models import Block, Import
+from apps.queries import formats
 from apps.queries.models import Query
 from apps.triples.models import Triple
 from tests.factories import lead_of
@@ -203,6 +204,14 @@ def test_queries_without_a_known_name_are_their_words(zoo, tmp_path, name, text,
     (tmp_path / name).write_text(text)
 
     assert [words for _, words in zoo.queries(tmp_path / name)] == expected
+
+
+def test_a_list_of_texts_that_would_fill_the_memory_is_refused(zoo, tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "MOST_OF_A_LIST", 30)
+    (tmp_path / "list.json").write_text('[\n"do wombats glow",\n"what is sonar"\n]')
+
+    with pytest.raises(CommandError, match="too long to be read as one; write one query a line"):
+        zoo.queries(tmp_path / "list.json")
 
 
 @pytest.mark.parametrize(("text", "message"), [('["a b", 3]', "'3': is no text"), ('["a b",', "this is not JSON")])

@@ -75,8 +75,9 @@ NO_PAGES = {
 OF_STRANGERS = {"accounts:login", "accounts:setup", "accounts:join", "accounts:password-reset", "accounts:reset"}
 # It holds one released version and one guideline, nobody in it is asked to calibrate, no text in it is the same as
 # another, no compound claim is disputed, no candidate waits, no passage is proposed as right as well, its
-# first runs miss nothing, and none is scored by text: tests below, the stories of triples, of candidates, of misses and
-# of scores by text make them.
+# first runs miss nothing, none is scored by text, no run leaks, no set of queries is saved, and no ids of traces are
+# kept: tests below, the stories of triples, of candidates, of misses, of scores by text, of query sets and of traces
+# make them, all but the page of leaks, which is tested without a browser.
 NOT_IN_THE_DEMO = {
     "evaluation:leaks",
     "goldsets:send-grades",

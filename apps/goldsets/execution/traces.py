@@ -1,4 +1,4 @@
-"""Where the graded pairs of a version were returned in traces, and sending their grades back there."""
+"""Where the graded pairs of a version were returned in traces."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

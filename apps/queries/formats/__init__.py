@@ -115,8 +115,14 @@ def read_pasted(
 
 def _listed(source: TableFile) -> list[tuple[int, str]]:
     """The texts of a file that is one JSON list of texts, with their numbers. Raises InputError."""
+    lines, size = [], 0
+    for _, line in read_lines(source):
+        lines.append(line)
+        size += len(line)
+        if size > MOST_OF_A_LIST:
+            raise source.error(None, "", "", "the list is too long to be read as one; write one query a line")
     try:
-        texts = json.loads("".join(f"{line}\n" for _, line in read_lines(source)))
+        texts = json.loads("\n".join(lines))
     except ValueError as error:
         raise source.error(None, "", "", f"{NOT_JSON}: {error}") from None
     for number, text in enumerate(texts, start=1):
@@ -206,6 +212,8 @@ AUTO, TABLE = "auto", "table"
 HEAD_BYTES = 16_384
 JSON_LINES = frozenset({".jsonl", ".ndjson", ".jsonlines"})
 _REMARK = re.compile(r"\s*#(?:\s|\Z)")
+MOST_OF_A_LIST = 20_000_000
+"""Letters of a JSON list of texts, which is in memory as a whole."""
 _TEXT_LIST = re.compile(r'\s*\[\s*"')
 _QUOTED = re.compile(r'\s*"(?:[^"\\]|\\.|"")*"\s*\Z')
 _BLANK_AFTER_ID = re.compile(r"\s*(?=\S*[0-9])([\w.:-]*[\w.-]):?[^\S\t]+(\S.*)")
