@@ -2,6 +2,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+from apps.common.database.schema import CreateTables
 from apps.common.database.triggers import InstallGuards, KeepGuards, append_only, with_project
 
 PATHS = {
@@ -34,6 +35,7 @@ class Migration(migrations.Migration):
             field=models.CharField(choices=[('lead', 'a lead'), ('lead_who_judged', 'a lead who also judged the pair'), ('judges', "its judges, who saw each other's grades")], db_default='lead', default='lead', max_length=16),
         )
         ),
+        CreateTables([
         migrations.CreateModel(
             name='SecondLook',
             fields=[
@@ -43,6 +45,11 @@ class Migration(migrations.Migration):
                 ('judge', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='second_looks', to='judging.round')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('round', 'entry', 'judge'), name='second_look_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='SecondGrade',
@@ -56,27 +63,12 @@ class Migration(migrations.Migration):
                 ('given_at', models.DateTimeField()),
                 ('look', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='grades', to='judging.secondlook')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='secondlook',
-            constraint=models.UniqueConstraint(fields=('round', 'entry', 'judge'), name='second_look_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='secondgrade',
-            constraint=models.UniqueConstraint(fields=('look', 'idempotency_key'), name='second_grade_key_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='secondgrade',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('cant_judge', ''), ('grade__isnull', False)), models.Q(('grade', None), models.Q(('cant_judge', ''), _negated=True)), _connector='OR'), name='second_grade_is_a_grade_or_a_reason'),
-        ),
-        KeepGuards(
-            migrations.AddConstraint(
-                model_name="adjudication",
-                constraint=models.CheckConstraint(
-                    name="adjudication_of_judges_is_a_grade",
-                    condition=~models.Q(decided_by="judges") | models.Q(grade__isnull=False),
-                ),
-            )
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('look', 'idempotency_key'), name='second_grade_key_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('cant_judge', ''), ('grade__isnull', False)), models.Q(('grade', None), models.Q(('cant_judge', ''), _negated=True)), _connector='OR'), name='second_grade_is_a_grade_or_a_reason'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='HeldDecision',
@@ -92,6 +84,16 @@ class Migration(migrations.Migration):
             options={
                 'constraints': [models.UniqueConstraint(fields=('round', 'entry', 'lead'), name='held_decision_once')],
             },
+        ),
+        ]),
+        KeepGuards(
+            migrations.AddConstraint(
+                model_name="adjudication",
+                constraint=models.CheckConstraint(
+                    name="adjudication_of_judges_is_a_grade",
+                    condition=~models.Q(decided_by="judges") | models.Q(grade__isnull=False),
+                ),
+            )
         ),
         InstallGuards(GUARDS),
     ]

@@ -4,6 +4,8 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+from apps.common.database.schema import CreateTables
+
 
 class Migration(migrations.Migration):
 
@@ -16,6 +18,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        CreateTables([
         migrations.CreateModel(
             name='QueryLog',
             fields=[
@@ -32,6 +35,12 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='query_logs', to='accounts.project')),
                 ('source', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='query_logs', to='queries.source')),
             ],
+            options={
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('plan__in', ['balanced', 'traffic'])), name='query_log_plan_is_known'),
+                    models.CheckConstraint(condition=models.Q(('least_people__gte', 1)), name='query_log_people_are_some'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='OfferedQuery',
@@ -61,6 +70,18 @@ class Migration(migrations.Migration):
                 ('query', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='offered', to='queries.query')),
                 ('log', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='offered', to='querylogs.querylog')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('log', 'position'), name='offered_query_position_in_log'),
+                    models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'kept', 'same', 'rejected', 'expired'])), name='offered_query_state_is_known'),
+                    models.CheckConstraint(condition=models.Q(('band__in', ['head', 'torso', 'tail'])), name='offered_query_band_is_known'),
+                    models.CheckConstraint(condition=models.Q(('outcome__in', ['found', 'again', 'nothing'])), name='offered_query_outcome_is_known'),
+                    models.CheckConstraint(condition=models.Q(('chance__gt', 0), ('chance__lte', 1)), name='offered_query_has_a_chance'),
+                    models.CheckConstraint(condition=models.Q(('state', 'waiting'), ('text', ''), _negated=True), name='offered_query_waits_with_text'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('query__isnull', False), ('state__in', ['kept', 'same'])), models.Q(models.Q(('state__in', ['kept', 'same']), _negated=True), ('query', None)), _connector='OR'), name='offered_query_leads_to_a_query'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('decided_at', None), ('decided_by', None)), models.Q(('decided_at__isnull', False), ('decided_by__isnull', False)), ('state', 'expired'), _connector='OR'), name='offered_query_decided_by_goes_with_decided_at'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='MaskedName',
@@ -75,44 +96,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('project', 'name'), name='masked_name_in_project'), models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='masked_name_is_not_empty')],
             },
         ),
-        migrations.AddConstraint(
-            model_name='querylog',
-            constraint=models.CheckConstraint(condition=models.Q(('plan__in', ['balanced', 'traffic'])), name='query_log_plan_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='querylog',
-            constraint=models.CheckConstraint(condition=models.Q(('least_people__gte', 1)), name='query_log_people_are_some'),
-        ),
-        migrations.AddConstraint(
-            model_name='offeredquery',
-            constraint=models.UniqueConstraint(fields=('log', 'position'), name='offered_query_position_in_log'),
-        ),
-        migrations.AddConstraint(
-            model_name='offeredquery',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'kept', 'same', 'rejected', 'expired'])), name='offered_query_state_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='offeredquery',
-            constraint=models.CheckConstraint(condition=models.Q(('band__in', ['head', 'torso', 'tail'])), name='offered_query_band_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='offeredquery',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome__in', ['found', 'again', 'nothing'])), name='offered_query_outcome_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='offeredquery',
-            constraint=models.CheckConstraint(condition=models.Q(('chance__gt', 0), ('chance__lte', 1)), name='offered_query_has_a_chance'),
-        ),
-        migrations.AddConstraint(
-            model_name='offeredquery',
-            constraint=models.CheckConstraint(condition=models.Q(('state', 'waiting'), ('text', ''), _negated=True), name='offered_query_waits_with_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='offeredquery',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('query__isnull', False), ('state__in', ['kept', 'same'])), models.Q(models.Q(('state__in', ['kept', 'same']), _negated=True), ('query', None)), _connector='OR'), name='offered_query_leads_to_a_query'),
-        ),
-        migrations.AddConstraint(
-            model_name='offeredquery',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at', None), ('decided_by', None)), models.Q(('decided_at__isnull', False), ('decided_by__isnull', False)), ('state', 'expired'), _connector='OR'), name='offered_query_decided_by_goes_with_decided_at'),
-        ),
+        ]),
     ]

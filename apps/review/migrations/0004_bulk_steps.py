@@ -4,6 +4,8 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+from apps.common.database.schema import CreateTables
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -15,6 +17,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        CreateTables([
         migrations.CreateModel(
             name="BulkStep",
             fields=[
@@ -66,6 +69,19 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                'constraints': [
+                    models.CheckConstraint(
+                condition=models.Q(("kind__in", ["re_pin", "assign", "describe", "retire", "check", "submit"])),
+                name="bulk_kind_is_known",
+            ),
+                    models.CheckConstraint(
+                condition=models.Q(("planned__gte", 1), ("planned__lte", models.F("selected"))),
+                name="bulk_plans_no_more_than_selected",
+            ),
+                ],
+                'indexes': [models.Index(fields=["project", "-begun_at"], name="bulk_newest")],
+            },
         ),
         migrations.CreateModel(
             name="BulkItem",
@@ -102,32 +118,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="bulkstep",
-            index=models.Index(fields=["project", "-begun_at"], name="bulk_newest"),
-        ),
-        migrations.AddConstraint(
-            model_name="bulkstep",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["re_pin", "assign", "describe", "retire", "check", "submit"])),
-                name="bulk_kind_is_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bulkstep",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("planned__gte", 1), ("planned__lte", models.F("selected"))),
-                name="bulk_plans_no_more_than_selected",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bulkitem",
-            constraint=models.UniqueConstraint(fields=("step", "triple"), name="bulk_item_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="bulkitem",
-            constraint=models.CheckConstraint(
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=("step", "triple"), name="bulk_item_once"),
+                    models.CheckConstraint(
                 condition=models.Q(
                     models.Q(("done_at", None), ("state__in", ["planned", "left"])),
                     models.Q(("done_at__isnull", False), ("state__in", ["done", "undone", "kept"])),
@@ -135,10 +129,7 @@ class Migration(migrations.Migration):
                 ),
                 name="bulk_item_is_done_at_a_time",
             ),
-        ),
-        migrations.AddConstraint(
-            model_name="bulkitem",
-            constraint=models.CheckConstraint(
+                    models.CheckConstraint(
                 condition=models.Q(
                     models.Q(("state__in", ["left", "kept"]), _negated=True),
                     models.Q(("reason", ""), _negated=True),
@@ -146,5 +137,8 @@ class Migration(migrations.Migration):
                 ),
                 name="bulk_item_left_has_a_reason",
             ),
+                ],
+            },
         ),
+        ]),
     ]
