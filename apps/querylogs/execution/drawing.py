@@ -153,7 +153,7 @@ BEGINNING, SHOWN_MISSING, FIRST = 60, 7, 5
 
 def _returned(project: Project, reading: Reading, results: Results) -> dict[str, Any]:
     """What systems returned: the runs that it would be, the conversations, and how much of it is in the documents."""
-    rankings, (queries, codes, _) = reading.rankings, reading.conversations
+    rankings = reading.rankings
     if not len(rankings.lists):
         return {}
     runs = []
@@ -170,8 +170,9 @@ def _returned(project: Project, reading: Reading, results: Results) -> dict[str,
                 "times": len(times),
             }
         )
-    follows = int((codes[1:] == codes[:-1]).sum()) if len(codes) else 0
-    conversations = {"conversations": len(np.unique(codes)), "searches": len(queries), "follow": follows}
+    lengths = [len(searches) for searches in reading.kept.conversations()]
+    follows = sum(lengths) - len(lengths)
+    conversations = {"conversations": len(lengths), "searches": sum(lengths), "follow": follows}
     return {"runs": runs, "conversations": conversations, "located": _located_figures(project, reading, results)}
 
 

@@ -1,16 +1,19 @@
 """Reads a search log: masks each query, counts searches and people, and keeps nothing of who searched.
 
-A pass keeps some 150 bytes a row, whatever the row holds: codes of query, person and search by a key that ends with
-the import, the time, and what came of it. The words are read in a second pass, of queries that enough people asked.
+What a pass keeps of a row lies on disk, in a SQLite database without a name: codes of query, person and search by a key
+that ends with the import, the time, and what came of it. The words are read in a second pass, of queries that enough
+people asked.
 """
 
 import hashlib
 import secrets
-from array import array
+import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +36,7 @@ SHOWN_ROWS, SHOWN_EXAMPLES = 4, 2
 MOST_SPELLINGS = 50
 FEWEST_CLICKING = 2
 """People who clicked a document, for it to be kept as a hint, where the log says who did."""
-Codes64 = NDArray[np.uint64]
+ROWS_AT_ONCE = 10_000
 
 
 class Codes:
@@ -52,7 +55,7 @@ class Codes:
 
     def of(self, value: str) -> int:
         digest = hashlib.blake2b(value.encode("utf-8", "surrogatepass"), key=self._key, digest_size=8).digest()
-        return int.from_bytes(digest, "little") or 1
+        return int.from_bytes(digest, "little", signed=True)
 
 
 class LeftOut(NamedTuple):
@@ -80,7 +83,7 @@ class Groups(NamedTuple):
     indexes of OUTCOMES.
     """
 
-    codes: Codes64
+    codes: Ints
     searches: Ints
     people: Ints
     nothing: Ints
@@ -106,16 +109,8 @@ class Rankings(NamedTuple):
     names: Sequence[str]
 
 
-class Conversations(NamedTuple):
-    """The searches that are in a conversation, by conversation and time: query's index, conversation, person."""
-
-    queries: Ints
-    codes: Codes64
-    people: Codes64
-
-
 class Reading(NamedTuple):
-    """What a log holds. `masked` counts places by kind; `clicked` has (query, document, people) by index and code.
+    """What a log holds. `masked` counts places by kind, `kept` has what is not counted beforehand.
 
     `samples` and `examples` (by kind) are masked texts of queries that USUAL_PEOPLE people asked.
     """
@@ -126,76 +121,205 @@ class Reading(NamedTuple):
     groups: Groups
     masked: Mapping[str, int]
     masked_searches: int
-    clicked: tuple[Ints, Codes64, Ints]
     samples: Sequence[tuple[str, Search]]
     examples: Mapping[str, Sequence[str]]
     rankings: Rankings
-    conversations: Conversations
+    kept: "KeptRows"
 
 
-class _Columns:
-    """The rows of a log as arrays, a value a search; and the clicks, with the search that each belongs to."""
+_TABLES = """
+    PRAGMA journal_mode = OFF;
+    PRAGMA synchronous = OFF;
+    PRAGMA temp_store = FILE;
+    PRAGMA cache_size = -32000;
+    CREATE TABLE search (row INTEGER PRIMARY KEY, query, person, search, time, results, times, clicks, conversation);
+    CREATE TABLE click (search, person, document);
+    CREATE TABLE list (query, system, number, time, milliseconds);
+    CREATE TABLE beginning (row INTEGER PRIMARY KEY);
+    CREATE TABLE robot (person INTEGER PRIMARY KEY);
+    CREATE TABLE again (query INTEGER PRIMARY KEY, people);
+    CREATE TABLE clicked (place, document, people, PRIMARY KEY (place, document)) WITHOUT ROWID;
+    CREATE TABLE query (
+        query INTEGER PRIMARY KEY, place, searches, people, empty, known, earliest, latest, clicks
+    );
+"""
+_ROBOTS = """
+    WITH person AS (
+        SELECT person, SUM(times) AS searches FROM search WHERE person IS NOT NULL GROUP BY person
+    ), number AS (
+        SELECT COUNT(*) AS people FROM person
+    ), usual AS (
+        SELECT AVG(searches) AS searches FROM (
+            SELECT searches FROM person ORDER BY searches
+            LIMIT 2 - (SELECT people FROM number) % 2 OFFSET (SELECT (people - 1) / 2 FROM number)
+        )
+    )
+    INSERT INTO robot SELECT person FROM person
+    WHERE searches >= MAX(:least, :share * (SELECT SUM(times) FROM search), :often * (SELECT searches FROM usual))
+"""
+_QUERIES = """
+    INSERT INTO query
+    SELECT query, ROW_NUMBER() OVER (ORDER BY MIN(row)) - 1, SUM(times), MAX(1, COUNT(DISTINCT person)),
+        TOTAL(times * (results = 0)), TOTAL(times * (results >= 0)), IFNULL(MIN(time), 0), IFNULL(MAX(time), 0),
+        SUM(clicks)
+    FROM search GROUP BY query
+"""
+_AGAIN = """
+    INSERT INTO again
+    SELECT query, COUNT(DISTINCT person) FROM (
+        SELECT query, person, time, LEAD(time) OVER following AS next_time, LEAD(query) OVER following AS next_query
+        FROM search WHERE person IS NOT NULL AND time IS NOT NULL
+        WINDOW following AS (PARTITION BY person ORDER BY time, row)
+    ) WHERE next_time - time <= :seconds AND next_query <> query GROUP BY query
+"""
+_CLICKED = """
+    INSERT INTO clicked
+    SELECT query.place, click.document, COUNT(DISTINCT IFNULL(click.person, 0)) FROM click
+    JOIN search ON search.row = (SELECT MIN(row) FROM search WHERE search = click.search)
+    JOIN query ON query.query = search.query GROUP BY query.place, click.document
+"""
+_GROUPS = """
+    SELECT query, searches, query.people, empty, IFNULL(again.people, 0), clicks, earliest, latest, known
+    FROM query LEFT JOIN again USING (query) ORDER BY place
+"""
+_LISTS = """
+    SELECT IFNULL(place, -1), system, number, list.time, milliseconds
+    FROM list LEFT JOIN query USING (query) ORDER BY list.rowid
+"""
+_CONVERSATIONS = """
+    SELECT conversation, place, person FROM search JOIN query USING (query)
+    WHERE conversation IS NOT NULL ORDER BY conversation, search.time, row
+"""
+
+
+class KeptRows:
+    """The rows of a log as codes, the clicks and the lists, in a file without a name that goes with this object."""
 
     def __init__(self) -> None:
-        self.codes, self.people, self.searches = array("Q"), array("Q"), array("Q")
-        self.times, self.results, self.counts, self.clicks = array("q"), array("i"), array("i"), array("i")
-        self.clicked_in, self.clicked_by, self.documents = array("Q"), array("Q"), array("Q")
-        self.conversations, self.beginnings = array("Q"), array("Q")
+        self._database = sqlite3.connect("", isolation_level=None)
+        self._database.executescript(_TABLES)
+        self._waiting: dict[str, list[tuple[Any, ...]]] = {"search": [], "click": [], "list": [], "beginning": []}
+        self._rows = 0
         self._typed = dict[int, tuple[int, str, int]]()
-        self.ranked, self.systems, self.lists = array("Q"), array("q"), array("q")
-        self.ranked_at, self.milliseconds = array("q"), array("d")
         self.names = dict[str, int]()
 
     def add(self, search: Search, code: int, codes: Codes) -> None:
-        self.codes.append(code)
-        self.people.append(codes.of(search.person) if search.person else 0)
-        self.searches.append(codes.of(search.search) if search.search else len(self.codes))
-        self.times.append(search.time or 0)
-        self.results.append(search.results)
-        self.counts.append(search.times)
-        self.clicks.append(search.clicks or len(search.objects))
-        self.conversations.append(codes.of(search.conversation) if search.conversation else 0)
-        self.add_clicks(search, self.searches[-1], self.people[-1], codes)
-        if self.people[-1] and search.time:
-            self._see_typing(self.people[-1], search.time, search.text.casefold())
+        self._rows += 1
+        person = codes.of(search.person) if search.person else None
+        within = codes.of(search.search) if search.search else self._rows
+        conversation = codes.of(search.conversation) if search.conversation else None
+        results = search.results if search.results >= 0 else None
+        clicks = search.clicks or len(search.objects)
+        self._put("search", self._rows, code, person, within, search.time, results, search.times, clicks, conversation)
+        self._add_clicks(search, within, person, codes)
+        if person is not None and search.time:
+            self._see_typing(person, search.time, search.text.casefold())
 
     def _see_typing(self, person: int, time: int, text: str) -> None:
-        before, begun, place = self._typed.get(person, (0, "", 0))
+        before, begun, row = self._typed.get(person, (0, "", 0))
         if 0 <= time - before <= TYPED_SECONDS and len(begun) < len(text) and text.startswith(begun):
-            self.beginnings.append(place)
+            self._put("beginning", row)
         if len(self._typed) > REMEMBERED:
             self._typed.clear()
-        self._typed[person] = (time, text, len(self.codes) - 1)
+        self._typed[person] = (time, text, self._rows)
 
-    def add_clicks(self, search: Search, within: int, person: int, codes: Codes) -> None:
+    def add_click(self, search: Search, codes: Codes) -> None:
+        person = codes.of(search.person) if search.person else None
+        self._add_clicks(search, codes.of(search.search), person, codes)
+
+    def _add_clicks(self, search: Search, within: int, person: int | None, codes: Codes) -> None:
         for document in search.objects:
-            self.clicked_in.append(within)
-            self.clicked_by.append(person)
-            self.documents.append(codes.of(document))
+            self._put("click", within, person, codes.of(document))
 
     def add_list(self, search: Search, code: int, number: int) -> None:
-        self.ranked.append(code)
-        self.systems.append(self.names.setdefault(search.system or "search", len(self.names)))
-        self.lists.append(number)
-        self.ranked_at.append(search.time or 0)
-        self.milliseconds.append(float("nan") if search.milliseconds is None else search.milliseconds)
+        system = self.names.setdefault(search.system or "search", len(self.names))
+        self._put("list", code, system, number, search.time or 0, search.milliseconds)
 
-    codes_of = staticmethod(partial(np.asarray, dtype=np.uint64))
-    ints_of = staticmethod(partial(np.asarray, dtype=np.int64))
+    def _put(self, table: str, *values: Any) -> None:
+        waiting = self._waiting[table]
+        waiting.append(values)
+        if len(waiting) == ROWS_AT_ONCE:
+            self._write(table)
+
+    def _write(self, table: str) -> None:
+        if rows := self._waiting[table]:
+            self._database.execute("BEGIN")
+            self._database.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+            self._database.execute("COMMIT")
+            rows.clear()
+
+    def take_out(self) -> tuple[int, int, int, int]:
+        """Take out what robots searched for, and beginnings of what was typed on: all searches, those of robots, the
+        robots, and the beginnings.
+
+        Somebody is a robot who searched too often to be a person; nobody is where the log does not say who searched.
+        """
+        for table in self._waiting:
+            self._write(table)
+        limits = {"least": ROBOT_SEARCHES, "share": ROBOT_SHARE, "often": ROBOT_TIMES}
+        self._database.execute(_ROBOTS, limits)
+        searches, robots = self._number("SELECT TOTAL(times) FROM search"), self._number("SELECT COUNT(*) FROM robot")
+        by_robots = self._delete("person IN (SELECT person FROM robot)")
+        return searches, by_robots, robots, self._delete("row IN (SELECT row FROM beginning)")
+
+    def _number(self, statement: str) -> int:
+        return int(self._database.execute(statement).fetchone()[0])
+
+    def _delete(self, condition: str) -> int:
+        searches = self._number(f"SELECT TOTAL(times) FROM search WHERE {condition}")
+        self._database.execute(f"DELETE FROM search WHERE {condition}")
+        return searches
+
+    def groups(self) -> Groups:
+        self._database.execute(_QUERIES)
+        self._database.execute(_AGAIN, {"seconds": AGAIN_SECONDS})
+        if self._number("SELECT EXISTS (SELECT 1 FROM click)"):
+            self._database.execute("CREATE INDEX by_search ON search (search)")
+            self._database.execute(_CLICKED)
+            if not self._number("SELECT TOTAL(clicks) FROM query"):
+                of_query = "SELECT SUM(people) FROM clicked WHERE clicked.place = query.place"
+                self._database.execute(f"UPDATE query SET clicks = IFNULL(({of_query}), 0)")
+        names = [*Groups._fields[:-1], "known"]
+        found = np.fromiter(self._database.execute(_GROUPS), [(name, np.int64) for name in names])
+        outcomes = np.full(len(found), OUTCOMES.index(Outcome.FOUND))
+        outcomes[(found["again"] > 0) & (found["again"] * 2 >= found["people"])] = OUTCOMES.index(Outcome.AGAIN)
+        outcomes[(found["known"] > 0) & (found["nothing"] * 2 >= found["known"])] = OUTCOMES.index(Outcome.NOTHING)
+        return Groups(**{name: found[name] for name in names[:-1]}, outcomes=outcomes)
+
+    def rankings(self, codes: Codes) -> Rankings:
+        """The names of systems are masked: a table may have anything in that column."""
+        kinds = [(name, np.float64 if name == "milliseconds" else np.int64) for name in Rankings._fields[:-1]]
+        found = np.fromiter(map(_timed, self._database.execute(_LISTS)), kinds)
+        shown = [codes.masked(name)[0].text[:100] for name in self.names]
+        return Rankings(**{name: found[name] for name, _ in kinds}, names=shown)
+
+    def conversations(self) -> Iterator[Sequence[tuple[int, int | None]]]:
+        """The searches of each conversation by time: the query's index, and the code of the person."""
+        rows = self._database.execute(_CONVERSATIONS)
+        for _, searches in groupby(rows, key=itemgetter(0)):
+            yield [(place, person) for _, place, person in searches]
+
+    def clicks_on(self, place: int) -> Iterable[tuple[int, int]]:
+        """The documents that were clicked for the query with this index, each by its code with its people."""
+        return self._database.execute("SELECT document, people FROM clicked WHERE place = ?", [place])
+
+
+def _timed(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*row[:-1], float("nan") if row[-1] is None else row[-1])
 
 
 def read_log(
     table: LogTable, columns: Sequence[str], codes: Codes, progress: Callable[[int], None] = lambda done: None
 ) -> Reading:
     """Read all rows. `columns` are the roles of the columns in their order, "" for one that is not read."""
-    read, kept, kinds = reader(columns), _Columns(), Counter[str]()
+    read, kept, kinds = reader(columns), KeptRows(), Counter[str]()
     tried, examples = list[tuple[int, str, Search]](), {kind: list[tuple[int, str]]() for kind in KINDS}
     rows = empty = pasted = masked_searches = 0
     for rows, cells in enumerate(table.rows, start=1):
         search = read(cells)
         if search.is_event:
             if search.is_click:
-                kept.add_clicks(search, codes.of(search.search), codes.of(search.person) if search.person else 0, codes)
+                kept.add_click(search, codes)
             elif search.passages and search.text:
                 kept.add_list(search, codes.masked(search.text)[1], table.number_of(search.passages))
         elif not search.text:
@@ -217,68 +341,24 @@ def read_log(
                 tried.append((code, masked.text, search))
         if rows % 50_000 == 0:
             progress(rows)
-    counts, people = kept.ints_of(kept.counts), kept.codes_of(kept.people)
-    robots = _robots(people, counts)
-    is_robot, is_beginning = np.isin(people, robots), np.zeros(len(people), bool)
-    is_beginning[kept.ints_of(kept.beginnings)] = True
-    is_beginning &= ~is_robot
-    by_robots, beginnings = int(counts[is_robot].sum()), int(counts[is_beginning].sum())
-    out = LeftOut(empty, pasted, by_robots, len(robots), beginnings, table.errors.total)
-    is_in = ~(is_robot | is_beginning)
-    groups, clicked = _grouped(kept, is_in)
-    index = _Index(groups.codes)
+    searches, by_robots, robots, beginnings = kept.take_out()
+    groups = kept.groups()
     shown = set(groups.codes[groups.people >= USUAL_PEOPLE].tolist())
     return Reading(
         rows=rows,
-        searches=int(counts.sum()) + empty + pasted,
-        left_out=out,
+        searches=searches + empty + pasted,
+        left_out=LeftOut(empty, pasted, by_robots, robots, beginnings, table.errors.total),
         groups=groups,
         masked={kind: kinds[kind] for kind in KINDS},
         masked_searches=masked_searches,
-        clicked=clicked,
         samples=[(text, search) for code, text, search in tried if code in shown][:SHOWN_ROWS],
         examples={
             kind: list(dict.fromkeys(text for code, text in found if code in shown))[:SHOWN_EXAMPLES]
             for kind, found in examples.items()
         },
-        rankings=_rankings(kept, index, codes),
-        conversations=_conversations(kept, is_in, index),
+        rankings=kept.rankings(codes),
+        kept=kept,
     )
-
-
-class _Index:
-    """The places of codes in the order of the groups."""
-
-    def __init__(self, codes: Codes64) -> None:
-        self._order = np.argsort(codes)
-        self._sorted = codes[self._order]
-
-    def places(self, codes: Codes64) -> Ints:
-        """The place of each code; -1 for one that is not there."""
-        if not len(self._sorted):
-            return np.full(len(codes), -1)
-        at = np.minimum(np.searchsorted(self._sorted, codes), len(self._sorted) - 1)
-        return np.where(self._sorted[at] == codes, self._order[at], -1)
-
-
-def _rankings(kept: _Columns, index: _Index, codes: Codes) -> Rankings:
-    """The names of systems are masked: a table may have anything in that column."""
-    return Rankings(
-        index.places(kept.codes_of(kept.ranked)),
-        kept.ints_of(kept.systems),
-        kept.ints_of(kept.lists),
-        kept.ints_of(kept.ranked_at),
-        np.array(kept.milliseconds, np.float64),
-        [codes.masked(name)[0].text[:100] for name in kept.names],
-    )
-
-
-def _conversations(kept: _Columns, is_in: NDArray[np.bool_], index: _Index) -> Conversations:
-    conversations, times = kept.codes_of(kept.conversations), kept.ints_of(kept.times)
-    chosen = np.flatnonzero(is_in & (conversations > 0))
-    chosen = chosen[np.lexsort((times[chosen], conversations[chosen]))]
-    queries = index.places(kept.codes_of(kept.codes)[chosen])
-    return Conversations(queries, conversations[chosen], kept.codes_of(kept.people)[chosen])
 
 
 MOST_BEFORE = 3
@@ -290,119 +370,21 @@ def histories(reading: Reading, wanted: Collection[int], *, least: int) -> dict[
 
     A conversation is kept only as far as so many people have had it: the queries before, in this order, and this one.
     """
-    queries, codes, people = (column.tolist() for column in reading.conversations)
-    had: dict[int, dict[tuple[int, ...], set[int]]] = {query: {} for query in wanted}
-    before: list[int] = []
-    last = None
-    for query, code, person in zip(queries, codes, people, strict=True):
-        before, last = before if code == last else [], code
-        if query in had:
-            for size in range(1, len(before) + 1):
-                had[query].setdefault(tuple(before[-size:]), set()).add(person)
-        if before[-1:] != [query]:
-            before = [*before, query][-MOST_BEFORE:]
+    had: dict[int, dict[tuple[int, ...], set[int | None]]] = {query: {} for query in wanted}
+    for searches in reading.kept.conversations():
+        before: list[int] = []
+        for query, person in searches:
+            if query in had:
+                for size in range(1, len(before) + 1):
+                    had[query].setdefault(tuple(before[-size:]), set()).add(person)
+            if before[-1:] != [query]:
+                before = [*before, query][-MOST_BEFORE:]
     found = {}
     for query, ways in had.items():
-        asked = [(max(1, len(who - {0})), len(way), way) for way, who in ways.items()]
+        asked = [(max(1, len(who - {None})), len(way), way) for way, who in ways.items()]
         if enough := [one for one in asked if one[0] >= least]:
             found[query] = max(enough, key=lambda one: (one[1], one[0], one[2]))[2]
     return found
-
-
-def _robots(people: Codes64, counts: Ints) -> Codes64:
-    """The codes of those who searched too often to be a person; nobody where the log does not say who searched."""
-    who, places = np.unique(people, return_inverse=True)
-    searches = np.bincount(places, counts, len(who))
-    named = searches[who > 0]
-    usual = float(np.median(named)) if len(named) else 0.0
-    least = max(ROBOT_SEARCHES, ROBOT_SHARE * counts.sum(), ROBOT_TIMES * usual)
-    found: Codes64 = who[(who > 0) & (searches >= least)]
-    return found
-
-
-def _grouped(kept: _Columns, is_in: NDArray[np.bool_]) -> tuple[Groups, tuple[Ints, Codes64, Ints]]:
-    codes, first_rows, members = np.unique(kept.codes_of(kept.codes)[is_in], return_index=True, return_inverse=True)
-    order = np.argsort(first_rows)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    members, size = place[members], len(codes)
-    people, times = kept.codes_of(kept.people)[is_in], kept.ints_of(kept.times)[is_in]
-    results, counts = kept.ints_of(kept.results)[is_in], kept.ints_of(kept.counts)[is_in]
-
-    def summed(values: Ints, where: NDArray[np.bool_] | slice = slice(None)) -> Ints:
-        return np.bincount(members[where], values[where], size).astype(np.int64)
-
-    asked_by = _different(members, people, size)
-    nothing, known = summed(counts, results == 0), summed(counts, results >= 0)
-    again = _different(members[searched := _searched_again(members, people, times)], people[searched], size)
-    in_query, documents, by = _clicked(kept, is_in, members)
-    clicks = summed(kept.ints_of(kept.clicks)[is_in]) if any(kept.clicks) else np.bincount(in_query, by, size)
-    first = np.full(size, np.iinfo(np.int64).max)
-    np.minimum.at(first, members[times > 0], times[times > 0])
-    last = np.zeros(size, np.int64)
-    np.maximum.at(last, members, times)
-    outcomes = np.full(size, OUTCOMES.index(Outcome.FOUND))
-    outcomes[(again > 0) & (again * 2 >= asked_by)] = OUTCOMES.index(Outcome.AGAIN)
-    outcomes[(known > 0) & (nothing * 2 >= known)] = OUTCOMES.index(Outcome.NOTHING)
-    groups = Groups(
-        codes=codes[order],
-        searches=summed(counts),
-        people=np.maximum(1, asked_by),
-        nothing=nothing,
-        again=again,
-        clicks=clicks.astype(np.int64),
-        first=np.where(last > 0, first, 0),
-        last=last,
-        outcomes=outcomes,
-    )
-    return groups, (in_query, documents, by)
-
-
-def _different(members: Ints, people: Codes64, size: int) -> Ints:
-    """How many different people there are by query; those of whom the log does not say who they are, not counted."""
-    named = people > 0
-    pairs = _unique_rows(members[named].astype(np.uint64), people[named])
-    return np.bincount(pairs[0].astype(np.int64), minlength=size).astype(np.int64)
-
-
-def _unique_rows(*columns: Codes64) -> list[Codes64]:
-    """The different rows of these columns, as columns."""
-    order = np.lexsort(columns[::-1])
-    ordered = [column[order] for column in columns]
-    is_new = np.ones(len(order), bool)
-    if len(order):
-        is_new[1:] = np.any([column[1:] != column[:-1] for column in ordered], axis=0)
-    return [column[is_new] for column in ordered]
-
-
-def _searched_again(members: Ints, people: Codes64, times: Ints) -> NDArray[np.bool_]:
-    """Whether the same person searched for another query within AGAIN_SECONDS, for each search."""
-    order = np.lexsort([times, people])
-    who, when, what = people[order], times[order], members[order]
-    found = np.zeros(len(order), bool)
-    is_same = (who[1:] == who[:-1]) & (who[1:] > 0) & (when[:-1] > 0)
-    found[order[:-1]] = is_same & (when[1:] - when[:-1] <= AGAIN_SECONDS) & (what[1:] != what[:-1])
-    return found
-
-
-def _clicked(kept: _Columns, is_in: NDArray[np.bool_], members: Ints) -> tuple[Ints, Codes64, Ints]:
-    """(query, document, people who clicked it there), a row each."""
-    searches = kept.codes_of(kept.searches)[is_in]
-    order = np.argsort(searches, kind="stable")
-    within = kept.codes_of(kept.clicked_in)
-    at = np.minimum(np.searchsorted(searches[order], within), max(0, len(order) - 1))
-    if not len(order) or not len(within):
-        return np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0, np.int64)
-    is_known = searches[order][at] == within
-    queries = members[order][at][is_known].astype(np.uint64)
-    documents, by = kept.codes_of(kept.documents)[is_known], kept.codes_of(kept.clicked_by)[is_known]
-    queries, documents, _ = _unique_rows(queries, documents, by)
-    order = np.lexsort([documents, queries])
-    queries, documents = queries[order], documents[order]
-    is_new = np.ones(len(queries), bool)
-    is_new[1:] = (queries[1:] != queries[:-1]) | (documents[1:] != documents[:-1])
-    starts = np.flatnonzero(is_new)
-    return queries[starts].astype(np.int64), documents[starts], np.diff(np.append(starts, len(queries)))
 
 
 class Wording(NamedTuple):
@@ -438,14 +420,9 @@ def clicked_documents(
 ) -> Iterator[list[tuple[str, int]]]:
     """For each of these queries the documents that people clicked, most clicked first, of those that are known."""
     names = {codes.of(one): one for one in documents}
-    queries, clicked, by = reading.clicked
-    for place in places:
-        inside = slice(*np.searchsorted(queries, [place, place + 1]))
-        found = [
-            (names[code], int(n))
-            for code, n in zip(clicked[inside].tolist(), by[inside], strict=True)
-            if code in names and n >= least
-        ]
+    for place in places.tolist():
+        clicked = reading.kept.clicks_on(place)
+        found = [(names[code], people) for code, people in clicked if code in names and people >= least]
         yield sorted(found, key=lambda one: (-one[1], one[0]))[:MOST_CLICKED]
 
 
