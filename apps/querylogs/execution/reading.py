@@ -1,13 +1,11 @@
 """Reads a search log: masks each query, counts searches and people, and keeps nothing of who searched.
 
-What a pass keeps of a row lies on disk, in a SQLite database without a name: codes of query, person and search by a key
-that ends with the import, the time, and what came of it. The words are read in a second pass, of queries that enough
-people asked.
+What a pass keeps of a row lies in a scratch database: codes of query, person and search by a key that ends with the
+import, the time, and what came of it. The words are read in a second pass, of queries that enough people asked.
 """
 
 import hashlib
 import secrets
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -18,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.common.database.scratch import Scratch
 from apps.queries.core.masking import KINDS, Masked, Names, mask
 from apps.querylogs.core.columns import ACTION, COUNT, SEARCH, TEXT, Search, reader
 from apps.querylogs.core.sampling import OUTCOMES, Ints
@@ -128,16 +127,13 @@ class Reading(NamedTuple):
 
 
 _TABLES = """
-    PRAGMA journal_mode = OFF;
-    PRAGMA synchronous = OFF;
-    PRAGMA temp_store = FILE;
-    PRAGMA cache_size = -32000;
     CREATE TABLE search (row INTEGER PRIMARY KEY, query, person, search, time, results, times, clicks, conversation);
     CREATE TABLE click (search, person, document);
     CREATE TABLE list (query, system, number, time, milliseconds);
     CREATE TABLE beginning (row INTEGER PRIMARY KEY);
     CREATE TABLE robot (person INTEGER PRIMARY KEY);
     CREATE TABLE again (query INTEGER PRIMARY KEY, people);
+    CREATE TABLE found (search INTEGER PRIMARY KEY, query, row);
     CREATE TABLE clicked (place, document, people, PRIMARY KEY (place, document)) WITHOUT ROWID;
     CREATE TABLE query (
         query INTEGER PRIMARY KEY, place, searches, people, empty, known, earliest, latest, clicks
@@ -155,7 +151,7 @@ _ROBOTS = """
         )
     )
     INSERT INTO robot SELECT person FROM person
-    WHERE searches >= MAX(:least, :share * (SELECT SUM(times) FROM search), :often * (SELECT searches FROM usual))
+    WHERE searches >= MAX(?, ? * (SELECT SUM(times) FROM search), ? * (SELECT searches FROM usual))
 """
 _QUERIES = """
     INSERT INTO query
@@ -170,13 +166,20 @@ _AGAIN = """
         SELECT query, person, time, LEAD(time) OVER following AS next_time, LEAD(query) OVER following AS next_query
         FROM search WHERE person IS NOT NULL AND time IS NOT NULL
         WINDOW following AS (PARTITION BY person ORDER BY time, row)
-    ) WHERE next_time - time <= :seconds AND next_query <> query GROUP BY query
+    ) WHERE next_time - time <= ? AND next_query <> query GROUP BY query
+"""
+_FOUND = """
+    INSERT INTO found
+    SELECT search, query, MIN(row) FROM search WHERE search IN (SELECT search FROM click) GROUP BY search
 """
 _CLICKED = """
     INSERT INTO clicked
-    SELECT query.place, click.document, COUNT(DISTINCT IFNULL(click.person, 0)) FROM click
-    JOIN search ON search.row = (SELECT MIN(row) FROM search WHERE search = click.search)
-    JOIN query ON query.query = search.query GROUP BY query.place, click.document
+    SELECT place, document, COUNT(DISTINCT IFNULL(person, 0)) FROM click
+    JOIN found USING (search) JOIN query USING (query) GROUP BY place, document
+"""
+_CLICKS = """
+    UPDATE query SET clicks = IFNULL((SELECT SUM(people) FROM clicked WHERE clicked.place = query.place), 0)
+    WHERE (SELECT TOTAL(clicks) FROM query) = 0
 """
 _GROUPS = """
     SELECT query, searches, query.people, empty, IFNULL(again.people, 0), clicks, earliest, latest, known
@@ -193,11 +196,10 @@ _CONVERSATIONS = """
 
 
 class KeptRows:
-    """The rows of a log as codes, the clicks and the lists, in a file without a name that goes with this object."""
+    """The rows of a log as codes, the clicks and the lists, on disk."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
-        self._database.executescript(_TABLES)
+        self._scratch = Scratch(_TABLES)
         self._waiting: dict[str, list[tuple[Any, ...]]] = {"search": [], "click": [], "list": [], "beginning": []}
         self._rows = 0
         self._typed = dict[int, tuple[int, str, int]]()
@@ -243,9 +245,7 @@ class KeptRows:
 
     def _write(self, table: str) -> None:
         if rows := self._waiting[table]:
-            self._database.execute("BEGIN")
-            self._database.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
-            self._database.execute("COMMIT")
+            self._scratch.write(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
             rows.clear()
 
     def take_out(self) -> tuple[int, int, int, int]:
@@ -256,31 +256,26 @@ class KeptRows:
         """
         for table in self._waiting:
             self._write(table)
-        limits = {"least": ROBOT_SEARCHES, "share": ROBOT_SHARE, "often": ROBOT_TIMES}
-        self._database.execute(_ROBOTS, limits)
+        self._scratch.write(_ROBOTS, [(ROBOT_SEARCHES, ROBOT_SHARE, ROBOT_TIMES)])
         searches, robots = self._number("SELECT TOTAL(times) FROM search"), self._number("SELECT COUNT(*) FROM robot")
         by_robots = self._delete("person IN (SELECT person FROM robot)")
         return searches, by_robots, robots, self._delete("row IN (SELECT row FROM beginning)")
 
     def _number(self, statement: str) -> int:
-        return int(self._database.execute(statement).fetchone()[0])
+        return int(self._scratch.value(statement))
 
     def _delete(self, condition: str) -> int:
         searches = self._number(f"SELECT TOTAL(times) FROM search WHERE {condition}")
-        self._database.execute(f"DELETE FROM search WHERE {condition}")
+        self._scratch.write(f"DELETE FROM search WHERE {condition}")
         return searches
 
     def groups(self) -> Groups:
-        self._database.execute(_QUERIES)
-        self._database.execute(_AGAIN, {"seconds": AGAIN_SECONDS})
-        if self._number("SELECT EXISTS (SELECT 1 FROM click)"):
-            self._database.execute("CREATE INDEX by_search ON search (search)")
-            self._database.execute(_CLICKED)
-            if not self._number("SELECT TOTAL(clicks) FROM query"):
-                of_query = "SELECT SUM(people) FROM clicked WHERE clicked.place = query.place"
-                self._database.execute(f"UPDATE query SET clicks = IFNULL(({of_query}), 0)")
+        self._scratch.write(_QUERIES)
+        self._scratch.write(_AGAIN, [(AGAIN_SECONDS,)])
+        for statement in (_FOUND, _CLICKED, _CLICKS):
+            self._scratch.write(statement)
         names = [*Groups._fields[:-1], "known"]
-        found = np.fromiter(self._database.execute(_GROUPS), [(name, np.int64) for name in names])
+        found = np.fromiter(self._scratch.read(_GROUPS), [(name, np.int64) for name in names])
         outcomes = np.full(len(found), OUTCOMES.index(Outcome.FOUND))
         outcomes[(found["again"] > 0) & (found["again"] * 2 >= found["people"])] = OUTCOMES.index(Outcome.AGAIN)
         outcomes[(found["known"] > 0) & (found["nothing"] * 2 >= found["known"])] = OUTCOMES.index(Outcome.NOTHING)
@@ -289,19 +284,19 @@ class KeptRows:
     def rankings(self, codes: Codes) -> Rankings:
         """The names of systems are masked: a table may have anything in that column."""
         kinds = [(name, np.float64 if name == "milliseconds" else np.int64) for name in Rankings._fields[:-1]]
-        found = np.fromiter(map(_timed, self._database.execute(_LISTS)), kinds)
+        found = np.fromiter(map(_timed, self._scratch.read(_LISTS)), kinds)
         shown = [codes.masked(name)[0].text[:100] for name in self.names]
         return Rankings(**{name: found[name] for name, _ in kinds}, names=shown)
 
     def conversations(self) -> Iterator[Sequence[tuple[int, int | None]]]:
         """The searches of each conversation by time: the query's index, and the code of the person."""
-        rows = self._database.execute(_CONVERSATIONS)
+        rows = self._scratch.read(_CONVERSATIONS)
         for _, searches in groupby(rows, key=itemgetter(0)):
             yield [(place, person) for _, place, person in searches]
 
     def clicks_on(self, place: int) -> Iterable[tuple[int, int]]:
         """The documents that were clicked for the query with this index, each by its code with its people."""
-        return self._database.execute("SELECT document, people FROM clicked WHERE place = ?", [place])
+        return self._scratch.read("SELECT document, people FROM clicked WHERE place = ?", [place])
 
 
 def _timed(row: tuple[Any, ...]) -> tuple[Any, ...]:
