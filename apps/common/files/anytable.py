@@ -302,8 +302,8 @@ def _fitted(source: TableFile, headings: list[str], rows: Iterator[Row], errors:
 def _once(source: TableFile, first: list[str], rows: Iterator[Row], errors: ErrorList) -> Iterator[Row]:
     """The rows without those that are the headings again, as where two files were joined, or draw a line."""
     for number, cells in rows:
-        again = sum(bool(cell.strip()) and cell == heading for cell, heading in zip(cells, first, strict=False))
-        if again > 1 or cells == first:
+        again = [cell for cell, heading in zip(cells, first, strict=False) if cell == heading and cell.strip()]
+        if len(again) > 1 or cells == first:
             errors.warn(source.error(number, "", cells[0], AGAIN))
         elif not _is_blank(cells) and all(map(_LINE.match, filter(str.strip, cells))):
             errors.warn(source.error(number, "", cells[0], DRAWN))
@@ -314,8 +314,9 @@ def _once(source: TableFile, first: list[str], rows: Iterator[Row], errors: Erro
 def _of_length(source: TableFile, headings: list[str], rows: Iterable[Row], errors: ErrorList) -> Iterator[Row]:
     """The rows without those that have a cell that is too long."""
     for number, cells in rows:
-        if long := [place for place, cell in enumerate(cells) if len(cell) > MOST_CELL]:
+        if max(map(len, cells)) > MOST_CELL:
+            place, cell = next((place, cell) for place, cell in enumerate(cells) if len(cell) > MOST_CELL)
             message = f"the cell is longer than {MOST_CELL:,} characters"
-            errors.add(source.error(number, headings[long[0]], cells[long[0]], message))
+            errors.add(source.error(number, headings[place], cell, message))
             continue
         yield number, cells

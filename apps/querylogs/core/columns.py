@@ -205,10 +205,15 @@ class Search(NamedTuple):
 
 def reader(columns: Sequence[str]) -> Callable[[Sequence[str]], Search]:
     """Reads the cells of a row, whose columns have these roles in their order ("" for left out)."""
-    parsers = [(place, _FIELDS[role]) for place, role in enumerate(columns) if role]
+    fields = [(place, *_FIELDS[role]) for place, role in enumerate(columns) if role]
+    parsers = [(Search._fields.index(name), place, parsed) for place, name, parsed in fields]
+    untold = [*Search("")]
 
     def read(cells: Sequence[str]) -> Search:
-        return Search(**{name: parsed(cells[place].strip()) for place, (name, parsed) in parsers})
+        values = untold.copy()
+        for field, place, parsed in parsers:
+            values[field] = parsed(cells[place].strip())
+        return Search._make(values)
 
     return read
 
