@@ -271,3 +271,11 @@ def test_every_field_of_json_has_a_heading_of_its_own(record, headings):
     source = TableFile("f", io.BytesIO(json.dumps([record]).encode()))
 
     assert sorted(open_table(source, ErrorList()).headings) == sorted(headings)
+
+
+@pytest.mark.parametrize("content", [b"[{}]", b"[{}, {}]", b'[{"a": {}}]'])
+def test_json_without_any_field_is_a_table_without_columns(content):
+    table = open_table(TableFile("f", io.BytesIO(content)), ErrorList())
+
+    assert not table.headings
+    assert all(cells == [] for _, cells in table.rows)

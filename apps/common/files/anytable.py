@@ -314,7 +314,7 @@ def _once(source: TableFile, first: list[str], rows: Iterator[Row], errors: Erro
 def _of_length(source: TableFile, headings: list[str], rows: Iterable[Row], errors: ErrorList) -> Iterator[Row]:
     """The rows without those that have a cell that is too long."""
     for number, cells in rows:
-        if max(map(len, cells)) > MOST_CELL:
+        if max(map(len, cells), default=0) > MOST_CELL:
             place, cell = next((place, cell) for place, cell in enumerate(cells) if len(cell) > MOST_CELL)
             message = f"the cell is longer than {MOST_CELL:,} characters"
             errors.add(source.error(number, headings[place], cell, message))
