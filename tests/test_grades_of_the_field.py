@@ -496,6 +496,28 @@ SIBLINGS = {
             "data": [{"qid": "Q01", "docno": "D01", "label": 3}, {"qid": "Q02", "docno": "D02", "label": 0}],
         }
     ),
+    "Mechanical Turk": (
+        "HITId,WorkerId,AssignmentStatus,Input.query,Input.doc_id,Answer.relevance\n"
+        f"H1,W1,Approved,{QUERIES['Q01']},D01,3\nH2,W1,Approved,{QUERIES['Q02']},D02,0\n"
+    ),
+    "Toloka": (
+        "INPUT:query\tINPUT:doc_id\tOUTPUT:relevance\tGOLDEN:relevance\tASSIGNMENT:link\tASSIGNMENT:worker_id\n"
+        f"{QUERIES['Q01']}\tD01\t3\t\thttp://x\tw1\n{QUERIES['Q02']}\tD02\t0\t\thttp://x\tw2\n"
+    ),
+    "choices of Prodigy": "".join(
+        json.dumps(
+            {
+                "text": PASSAGES[passage],
+                "meta": {"query": QUERIES[query], "doc_id": passage},
+                "options": [{"id": grade, "text": "how relevant"}],
+                "accept": [grade],
+                "answer": "accept",
+                "_annotator_id": "ana",
+            }
+        )
+        + "\n"
+        for query, passage, grade in (("Q01", "D01", "3"), ("Q02", "D02", "0"))
+    ),
     "an index of R": '"","query_id","doc_id","grade"\n"1","Q01","D01",3\n"2","Q02","D02",0\n',
 }
 

@@ -113,6 +113,12 @@ RECORDS = {
     "haystack.json": [
         {"question": "When are cobras fed?", "ground_truth_answer": "x", "ground_truth_documents": [COBRAS]}
     ],
+    "braintrust.jsonl": {"input": "When are cobras fed?", "expected": "x", "metadata": {"context": COBRAS}},
+    "databricks.jsonl": {
+        "request": "When are cobras fed?",
+        "expected_response": "x",
+        "expected_retrieved_context": [{"doc_uri": "D03"}],
+    },
     "llamaindex.json": {
         "examples": [{"query": "When are cobras fed?", "reference_contexts": [COBRAS], "reference_answer": "x"}]
     },
@@ -426,6 +432,11 @@ def test_a_number_is_an_answer_and_a_row_without_one_is_named(zoo, tmp_path):
                                   {"number": 2, "raw_utterance": "Why?"}]},
           {"number": 32, "turn": [{"number": 1, "raw_utterance": "What is sonar?"}]}],
          [("31_1", "Do wombats glow?"), ("31_2", "Why?"), ("32_1", "What is sonar?")]),
+        ([{"number": "9-1", "turns": [{"turn_id": 1, "utterance": "Do wombats glow?"},
+                                      {"turn_id": 2, "utterance": "Why?"}]}],
+         [("9-1_1", "Do wombats glow?"), ("9-1_2", "Why?")]),
+        ({"index": "zoo", "searches": [{"search": "do wombats glow", "qid": "w1"}, {"search": "sonar", "qid": "w2"}]},
+         [("w1", "do wombats glow"), ("w2", "sonar")]),
     ],
 )  # fmt: skip
 def test_every_query_of_json_is_read_with_its_own_id(zoo, tmp_path, content, expected):
@@ -481,6 +492,7 @@ WOMBATS = [("101", "do wombats glow"), ("102", "what is sonar")]
     [
         ("remark.tsv", "# exported\n101\tdo wombats glow\n102\twhat is sonar\n", {}),
         ("remark.csv", "# exported\n# by ana\nqid,query\n101,do wombats glow\n102,what is sonar\n", {}),
+        ("index.csv", ",qid,query\n0,101,do wombats glow\n1,102,what is sonar\n", {}),
         ("colons.txt", "101: do wombats glow\n102:what is sonar\n", {"format": "id-lines"}),
         ("colon.txt", "# exported\n101:do wombats glow\n102:what is sonar\n", {"format": "id-lines"}),
     ],
@@ -492,6 +504,20 @@ def test_ids_before_queries_stay_theirs(zoo, tmp_path, name, text, options):
         with pytest.raises(CommandError, match="Does each line begin with the id"):
             zoo.queries(tmp_path / name)
     assert zoo.queries(tmp_path / name, **options) == WOMBATS
+
+
+@pytest.mark.parametrize("mark", ["\t", ",", ";"])
+def test_ids_from_zero_are_ids_where_there_are_no_headings(zoo, tmp_path, mark):
+    (tmp_path / "topics").write_text(f"0{mark}do wombats glow\n1{mark}what is sonar\n2{mark}price of a permit\n")
+
+    assert [query_id for query_id, _ in zoo.queries(tmp_path / "topics")] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("index", ["", '""'])
+def test_an_index_without_a_heading_hides_no_heading_beside_it(zoo, tmp_path, index):
+    (tmp_path / "frame.csv").write_text(f"{index},query\n0,do wombats glow\n1,what is sonar\n")
+
+    assert zoo.queries(tmp_path / "frame.csv") == [("Q005", "do wombats glow"), ("Q006", "what is sonar")]
 
 
 @pytest.mark.parametrize("text", ["101 do wombats glow\n101 what is sonar\n", "101: do wombats glow\n101: sonar\n"])

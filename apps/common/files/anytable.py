@@ -218,17 +218,24 @@ def _narrowed(source: TableFile, encoding: str) -> TableFile:
 def _from_headings(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterator[Row], list[list[str]]]:
     """The row of headings, the rows below it, and the cells of those above it.
 
-    Rows wider than most, with commas in a note say, do not count.
+    Rows wider than most, with commas in a note say, do not count. The heading of an index is empty, and counts.
     """
     top = _top(source, rows)
     head = [(number, cells) for number, cells in top if not _is_blank(cells)]
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in head]
+    if len(head) > 1 and _is_index([cells[0] for _, cells in head]) and all(map(str.strip, head[0][1][1:])):
+        filled[0] += 1
     widths = Counter(len(cells) for _, cells in head)
     width = max(widths, key=lambda width: (widths[width], width))
     most = max(count for count, (_, cells) in zip(filled, head, strict=True) if len(cells) <= width)
     place = next(place for place, count in enumerate(filled) if count >= min(most, max(2, most - 1)))
     below = top[top.index(head[place]) + 1 :]
     return head[place], chain(below, rows), [cells for _, cells in head[:place]]
+
+
+def _is_index(column: Sequence[str]) -> bool:
+    """Whether cells number the rows below a heading that is empty, as R and pandas write them."""
+    return not column[0].strip() and column[1].strip() in {"0", "1"}
 
 
 def _top(source: TableFile, rows: Iterator[Row]) -> list[Row]:

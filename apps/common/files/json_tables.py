@@ -26,7 +26,7 @@ ROWS_IN = frozenset(
     {
         "data", "docs", "documents", "examples", "goldens", "hits", "items", "judgements", "judgments",
         "judgmentratings", "paragraphs", "qas", "queries", "questions", "ratings", "records", "requests", "results",
-        "rows", "testcases", "topics",
+        "rows", "searches", "testcases", "topics",
     }
 )  # fmt: skip
 """Fields whose objects are rows. Objects of another list, such as answers, are no rows: a cell has all their values."""
@@ -211,13 +211,14 @@ def _nested(
         yield cells
     for where, inner in lists:
         for one in inner:
-            named = {("turn id",): f"{record['number']}_{one['number']}"} if _is_turn(record, where, one) else {}
-            yield from _nested(one, where, cells | named, deep)
+            yield from _nested(one, where, cells | _turn_id(record, where, one), deep)
 
 
-def _is_turn(record: Mapping[str, Any], where: Path, one: Mapping[str, Any]) -> bool:
-    """Whether an object is a turn of a conversation as TREC numbers them: 31_4 is the fourth of conversation 31."""
-    return where[-1].casefold() in TURNS and "number" in record and "number" in one
+def _turn_id(record: Mapping[str, Any], where: Path, one: Mapping[str, Any]) -> dict[Path, str]:
+    """The id of a turn of a conversation as TREC numbers them: 31_4 is the fourth of conversation 31."""
+    turn = one.get("number", one.get("turn_id"))
+    is_turn = where[-1].casefold() in TURNS and "number" in record and turn is not None
+    return {("turn id",): f"{record['number']}_{turn}"} if is_turn else {}
 
 
 def _collect(

@@ -83,9 +83,13 @@ class TableChoice:
         return next(iter(self.headings_of(role)), None)
 
 
+_OF_CROWDS = re.compile(r"\A(?:(?:Input|Answer)\.|(?:INPUT|OUTPUT):)")
+"""What Mechanical Turk and Toloka write before the names of fields."""
+
+
 def plain_heading(heading: str) -> str:
     """The heading in small letters, its words divided by single blanks: "Doc_ID" is "doc id"."""
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", heading)
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", _OF_CROWDS.sub("", heading))
     return " ".join(re.findall(r"\w+", parted.replace("_", " ").casefold()))
 
 
@@ -273,8 +277,8 @@ def _by_place(
 ) -> dict[str, str]:
     """The first column as this role, where it stands before what it says something of, and most have a digit.
 
-    One that numbers the rows is not meant where the next one has such ids too, or it begins with 0. Ids that repeat
-    are no reason to take others: who imports them names those that stand twice.
+    One that numbers the rows is not meant where the next one has such ids too. Ids that repeat are no reason to take
+    others: who imports them names those that stand twice.
     """
     of = next((heading for heading, name in chosen.items() if name == role.of), headings[0])
     before = [place for place, heading in enumerate(headings[: headings.index(of)]) if heading not in chosen]
@@ -286,7 +290,7 @@ def _by_place(
     ]
     if not ids or ids[0]:
         return {}
-    if _number_rows(values[0], is_first=True) and (len(ids) > 1 or values[0][0] == "0"):
+    if _number_rows(values[0], is_first=True) and len(ids) > 1:
         del ids[0]
     return {headings[place]: role.name for place in ids[:1]}
 

@@ -56,7 +56,7 @@ def settled_choice(
     """The choice in the options where it is for these headings, else the remembered one, else a proposal.
 
     A choice for some of the headings goes before what the form of the file says of them (`known`), and both before what
-    is proposed for the others.
+    is proposed for the others: no role that is not proposed beside one of those.
     """
     given = TableChoice.from_json(options.get("table") or {})
     if set(given.columns) == set(headings):
@@ -66,11 +66,15 @@ def settled_choice(
         choice = replace(earlier, sheet=given.sheet, answers=())
         return SettledChoice(_in_order(choice, headings), is_remembered=True)
     proposed = propose_columns(roles, headings, rows, is_headless=is_headless)
-    many = {role.name for role in roles if role.is_many}
+    many, apart = {role.name for role in roles if role.is_many}, {role.name: role.not_with for role in roles}
     chosen = {role for role in given.columns.values() if role not in many}
     named = {heading: role for heading, role in known.items() if role not in chosen} | dict(given.columns)
     named = {heading: role for heading, role in named.items() if heading in proposed}
-    free = {heading: "" if role in named.values() and role not in many else role for heading, role in proposed.items()}
+    taken = {*named.values()} - {""}
+    free = {
+        heading: "" if (role in taken and role not in many) or apart.get(role) in taken else role
+        for heading, role in proposed.items()
+    }
     return SettledChoice(replace(given, columns=free | named), is_remembered=False)
 
 

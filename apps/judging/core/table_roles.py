@@ -148,6 +148,7 @@ ROLES = (
         ),
         _as_addresses,
         by_values=True,
+        foreign=frozenset({"assignment"}),
     ),
     ColumnRole(
         RATED,
@@ -190,7 +191,10 @@ ROLES = (
     ColumnRole(
         PERSON,
         "Person",
-        ("rater", "annotator", "judge", "assessor", "person", "who", "rated by", "graded by", "reviewer", "rater name"),
+        (
+            "rater", "annotator", "judge", "assessor", "person", "who", "rated by", "graded by", "reviewer",
+            "rater name", "worker",
+        ),
     ),
 )  # fmt: skip
 BY_NAME = {role.name: role for role in ROLES}

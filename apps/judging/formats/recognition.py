@@ -65,7 +65,13 @@ TABLE_FORMS = (
     TableForm(
         "an export of Prodigy",
         frozenset({"answer", "_task_hash"}),
-        {"answer": roles.GRADE, "_session_id": roles.PERSON, "_annotator_id": roles.PERSON},
+        {
+            "answer": roles.GRADE,
+            "_session_id": roles.PERSON,
+            "_annotator_id": roles.PERSON,
+            "options id": LEAVE_OUT,
+            "options text": LEAVE_OUT,
+        },
         joined=("label", "answer"),
         only=("answer", frozenset({"accept", "reject", "ignore"})),
     ),

@@ -85,13 +85,18 @@ def _as_answers(values: Sequence[str]) -> float:
 
 
 ROLES = (
-    ColumnRole(QUESTION, "Question", ("question", "questions", "query", "q", "frage", "prompt"), _as_texts),
+    ColumnRole(
+        QUESTION,
+        "Question",
+        ("question", "questions", "query", "q", "frage", "prompt", "input", "user input", "request", "instruction"),
+        _as_texts,
+    ),
     ColumnRole(
         ANSWER,
         "Answer",
         (
             "expected answer", "reference answer", "gold answer", "correct answer", "ground truth", "expected output",
-            "expected", "answer", "a", "antwort", "reference",
+            "expected response", "expected", "ideal", "answer", "a", "antwort", "reference",
         ),
         _as_answers,
     ),
@@ -100,7 +105,8 @@ ROLES = (
         "Passage",
         (
             "url", "link", "address", "page", "passage", "passage id", "block", "block id", "doc", "doc id", "document",
-            "document id", "path", "context", "expected block", "seite", "adresse", "dokument",
+            "document id", "path", "context", "expected block", "doc uri", "chunk id", "chunk", "chunks", "seite",
+            "adresse", "dokument",
         ),
     ),
     ColumnRole(EVIDENCE, "Evidence", ("evidence", "quote", "excerpt", "span", "highlight", "beleg"), _as_texts),
