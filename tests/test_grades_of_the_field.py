@@ -496,6 +496,7 @@ SIBLINGS = {
             "data": [{"qid": "Q01", "docno": "D01", "label": 3}, {"qid": "Q02", "docno": "D02", "label": 0}],
         }
     ),
+    "learning to rank": f"# qid:1: {QUERIES['Q01']}\n# qid:2: {QUERIES['Q02']}\n3 qid:1 # D01 x\n0 qid:2 # D02 y\n",
     "Mechanical Turk": (
         "HITId,WorkerId,AssignmentStatus,Input.query,Input.doc_id,Answer.relevance\n"
         f"H1,W1,Approved,{QUERIES['Q01']},D01,3\nH2,W1,Approved,{QUERIES['Q02']},D02,0\n"

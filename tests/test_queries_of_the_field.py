@@ -382,6 +382,8 @@ def test_a_question_without_an_answer_stays_out_and_is_counted(zoo, tmp_path):
         "question,answer,reference_answer,passage\nWhen?,ten,nine,D01\n",
         "question,model_answer,expected,page\nWhen?,ten,nine,D01\n",
         "question,answer,passage\nWhen?,nine,D01\n",
+        ",question,reference,passage\n0,When?,nine,D01\n",
+        "request_id,answer_id,input,answer,passage\nr one,a one,When?,nine,D01\n",
     ],
 )
 def test_what_a_system_answered_is_not_what_is_expected(zoo, tmp_path, text):

@@ -70,7 +70,7 @@ READ = {
     ),
     "empty and doubled headings": (
         b"query,,note,note,\na,b,c,d,\n",
-        ["query", "B", "note", "note D"],
+        ["query", "unnamed B", "note", "note D"],
         {2: list("abcd")},
     ),
     "rows of other widths": (

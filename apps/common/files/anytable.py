@@ -38,7 +38,8 @@ HEAD_BYTES = 1_024
 SNIFF_BYTES = 64 * 1024
 SNIFF_ROWS = 40
 HEAD_ROWS = 10
-LETTERED = "Column"
+LETTERED, UNNAMED = "Column", "unnamed"
+"""Before the letter of a column: of a table without headings, and of a heading that is empty."""
 ABOVE = "A row above the headings is not read: {}."
 PARQUET, JSON = "Parquet", "JSON"
 MOST_ROWS = 1_000_000
@@ -74,8 +75,8 @@ def open_table(
     """The table in a file. Raises InputError for what is no table; a row that does not fit is added to `errors`.
 
     The headings are the first row with as many filled cells as any of the first ten; rows above it are skipped. A
-    heading that is empty or there twice gets the letter of its column. Of a table without headings every row is read,
-    and its columns are called by their letters. The source is at its beginning.
+    heading that is there twice gets the letter of its column, an empty one is "unnamed B". Of a table without headings
+    every row is read, and its columns are called by their letters. The source is at its beginning.
     """
     if is_workbook(source):
         names, name, rows = read_sheet(source, sheet)
@@ -275,7 +276,7 @@ def _headings(source: TableFile, first: Row, below: Sequence[Row]) -> list[str]:
         raise source.error(line, "", "", f"the table has more than {source.caps.columns:,} columns")
     headings: list[str] = []
     for place, cell in enumerate(cells):
-        headings.append(cell[:200] if cell and cell[:200] not in headings else f"{cell} {letters_of(place)}".strip())
+        headings.append(cell[:200] if cell and cell[:200] not in headings else f"{cell or UNNAMED} {letters_of(place)}")
     return headings
 
 

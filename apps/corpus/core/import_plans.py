@@ -322,7 +322,8 @@ def _by_heading(role: ColumnRole, heading: str) -> float:
     words = f" {plain} "
     if not role.foreign.isdisjoint(plain.split()):
         return 0.0
-    return WITHIN if any(f" {usual} " in words for usual in role.headings) else 0.0
+    # A letter is no word of a longer heading: "Column A" is no answer.
+    return WITHIN if any(f" {usual} " in words for usual in role.headings if len(usual) > 1) else 0.0
 
 
 def share(values: Sequence[str], has: Callable[[str], bool]) -> float:

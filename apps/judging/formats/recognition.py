@@ -19,7 +19,7 @@ from apps.corpus.core.import_plans import LEAVE_OUT
 from apps.judging.core import table_roles as roles
 from apps.judging.formats.judgements import FLAT_KNOWN, HUB_NAMES, RATINGS, RECORD_KNOWN, RECORD_NEEDED, heading_of
 from apps.judging.formats.ratings import BLOCK_NAMES
-from apps.judging.formats.tools import argilla, doccano, label_studio, quepid
+from apps.judging.formats.tools import argilla, doccano, label_studio, letor, quepid
 from apps.judging.formats.tools.rows import is_zip, knowing, paths_in
 
 TOOLS = {
@@ -27,9 +27,11 @@ TOOLS = {
     "label-studio": "Label Studio: tasks with annotations, JSON or JSON-MIN",
     "doccano": "doccano: labels of texts, its zip, JSONL, JSON or CSV",
     "argilla": "Argilla: a saved dataset as a zip, records.json, Parquet or JSON",
+    "letor": "Learning to rank: a judgement list, or lines of SVMlight",
 }
-READERS = {"quepid": quepid, "label-studio": label_studio, "argilla": argilla, "doccano": doccano}
-"""The module of each tool. Of JSON, the first whose form a file has: what doccano exports says least."""
+JSON_READERS = {"quepid": quepid, "label-studio": label_studio, "argilla": argilla, "doccano": doccano}
+"""The module of each tool that writes JSON; the first whose form a file has: what doccano exports says least."""
+READERS = {**JSON_READERS, "letor": letor}
 TOOL_HEAD_BYTES = 256 * 1024
 """A case of Quepid begins with the code of its scorer."""
 
@@ -121,7 +123,7 @@ def tool_of(source: TableFile) -> str:
     if not source.head(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"[")):
         return ""
     head = source.head(TOOL_HEAD_BYTES).decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
-    return next((tool for tool, reader in READERS.items() if reader.is_json(head)), "")
+    return next((tool for tool, reader in JSON_READERS.items() if reader.is_json(head)), "")
 
 
 def tool_of_columns(names: Sequence[str]) -> str:
@@ -162,6 +164,8 @@ def recognise(source: TableFile) -> str:
     ]
     lines = lines[:-1] if len(head) == HEAD_BYTES else lines
     shown = [line for line in lines if not line.startswith("#")][:HEAD_ROWS]
+    if shown and letor.is_line(shown[0]):
+        return "letor"
     if shown and (_are_qrels(shown) or heading_of(shown[0])):
         return "qrels"
     if is_json(source):

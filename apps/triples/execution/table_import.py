@@ -84,12 +84,14 @@ def _as_answers(values: Sequence[str]) -> float:
     return share(values, lambda value: any(letter.isalnum() for letter in value))
 
 
+OF_IDS = frozenset({"id", "ids", "uid", "uuid"})
 ROLES = (
     ColumnRole(
         QUESTION,
         "Question",
         ("question", "questions", "query", "q", "frage", "prompt", "input", "user input", "request", "instruction"),
         _as_texts,
+        foreign=OF_IDS,
     ),
     ColumnRole(
         ANSWER,
@@ -99,6 +101,7 @@ ROLES = (
             "expected response", "expected", "ideal", "answer", "a", "antwort", "reference",
         ),
         _as_answers,
+        foreign=OF_IDS,
     ),
     ColumnRole(
         PASSAGE,
