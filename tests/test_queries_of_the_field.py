@@ -642,6 +642,11 @@ def test_a_damaged_row_takes_no_id_from_the_others(zoo, tmp_path, text, said, ex
         ("sep=;\n<top><num>K0</num><title>are wombats", "JSON or markup"),
         ("# nothing\n", "empty"),
         ("- id: K1\n  query: emu\n- id: K2\n  query: otter\n", "JSON or markup"),
+        ('[queries]\nK1 = "emu"\nK2 = "otter"\n', "line 1: '[queries]': is the beginning of a file of settings"),
+        ('[[queries]]\nid = "K1"\ntext = "emu"\n', "is the beginning of a file of settings"),
+        ("INSERT INTO q VALUES ('K1','emu');\nINSERT INTO q VALUES ('K2','otter');\n", "is SQL: export the rows"),
+        ("-- dump\nINSERT INTO q VALUES (1,'emu'),(2,'otter');\n", "line 2"),
+        ("K1=emu\nK2=otter\n", "Does each line begin with the id of its query?"),
     ],
 )
 def test_damaged_queries_are_refused_by_name(zoo, tmp_path, text, reason):
@@ -668,9 +673,23 @@ def test_a_row_of_a_question_without_a_passage_is_named(zoo, tmp_path):
 
 def test_lines_and_marks_of_markdown_are_no_queries(zoo, tmp_path):
     (tmp_path / "table.md.txt").write_text("| id | query |\n|---|:---:|\n| K1 | emu |\n| K2 | otter |\n")
-    (tmp_path / "list.txt").write_text("- how fast is an emu\n- where otters sleep\n")
+    (tmp_path / "list.txt").write_text("Queries:\n- how fast is an emu\n- where otters sleep\n")
 
     assert zoo.queries(tmp_path / "table.md.txt") == [("K1", "emu"), ("K2", "otter")]
     assert "1 row only draws a line, and is not read." in zoo.notes
     assert [text for _, text in zoo.queries(tmp_path / "list.txt")][2:] == ["how fast is an emu", "where otters sleep"]
-    assert "the marks before the lines are left out" in zoo.notes
+    assert "line 1: 'Queries:': is the heading of the list and is skipped" in (notes := zoo.notes)
+    assert "the marks before the lines are left out" in notes
+
+
+@pytest.mark.parametrize("first", ["[Errno 13] permission denied", "{{ page.title }} is shown", "{% include %} fails"])
+def test_a_query_that_begins_with_a_bracket_makes_no_json_of_the_list(zoo, tmp_path, first):
+    (tmp_path / "list.txt").write_text(f"{first}\nhow fast is an emu\n")
+
+    assert [text for _, text in zoo.queries(tmp_path / "list.txt")] == [first, "how fast is an emu"]
+
+
+def test_an_equals_sign_may_stand_behind_the_id(zoo, tmp_path):
+    (tmp_path / "list.txt").write_text("K1=emu\nK2 = otter\n")
+
+    assert zoo.queries(tmp_path / "list.txt", format="id-lines") == [("K1", "emu"), ("K2", "otter")]

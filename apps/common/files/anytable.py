@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from apps.common.files.csvsafe import restore_cell
 from apps.common.files.faults import ErrorList, shown
 from apps.common.files.filekinds import encoding_of, name_of, not_text
-from apps.common.files.json_tables import bare_rows, is_json, json_line_in, json_rows
+from apps.common.files.json_tables import bare_rows, fault_in, is_json, json_rows
 from apps.common.files.linefiles import HALF_WIDE
 from apps.common.files.parquet import MAGIC, is_parquet, read_parquet
 from apps.common.files.tabular import TableFile, read_rows
@@ -183,8 +183,8 @@ def _text_rows(source: TableFile) -> tuple[TableFile, Iterator[Row], str]:
     head = source.head(SNIFF_BYTES)
     whole = head[: head.rfind(b"\n") + 1] if len(head) == SNIFF_BYTES else head
     text = whole.decode(source.encoding, errors="replace").removeprefix("\ufeff")
-    if number := json_line_in(text):
-        message = "is JSON, and the file does not begin so: leave out what stands before it"
+    number, message = fault_in(text)
+    if message:
         raise source.error(number, "", text.split("\n")[number - 1], message)
     separator, quote = separator_of(text)
     how = f"a table separated by {SEPARATORS[separator]}" if separator in SEPARATORS else "a table of one column"

@@ -19,7 +19,8 @@ from apps.common.files.tabular import TableFile
 
 Row = tuple[int, list[str]]
 Path = tuple[str, ...]
-STARTS = (b"[", b"{")
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[(?!\[?(?!true|false|null|NaN)[A-Za-z])|\{(?![{%]))")
+"""How JSON begins; "[Errno 13]", "[section]" and "{{ page }}" do not."""
 MOST_BYTES = 50_000_000
 """The most of one object that is read into memory."""
 ROWS_IN = frozenset(
@@ -44,6 +45,8 @@ _PIECE = re.compile(
     r"|-\s+\w+:(?:\s|\Z)"
 )
 """A line of JSON on several: brackets, a field with its value, how an object begins; or how a record of YAML does."""
+_SECTION = re.compile(r"\[\[?[\w.-]+\]\]?\s*\Z")
+_SQL = re.compile(r"\s*INSERT\s+INTO\s+\S+.*\bVALUES\s*\(", re.IGNORECASE)
 _OBJECT = re.compile(r'[^\w"\']*\{\s*"[^"]*"\s*:')
 HIT_ID = "_id"
 """The id of what holds it, which is said too: `ratings _id` is no id of the request."""
@@ -56,13 +59,22 @@ RELEVANT: Path = ("relevant",)
 
 def is_json(source: TableFile) -> bool:
     """Whether a file is JSON, or JSON lines. The source stays at its beginning."""
-    return source.head(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(STARTS)
+    return _BEGINS.match(source.head(64)) is not None
 
 
-def json_line_in(text: str) -> int:
-    """The number of the first line that begins with an object, in a text that does not; 0 for none."""
-    lines = enumerate(text.split("\n"), 1)
-    return next((number for number, line in lines if _OBJECT.match(line)), 0)
+def fault_in(text: str) -> tuple[int, str]:
+    """The number of the first line that is JSON, SQL or a section of TOML where a list or table is meant, and what it
+    is; 0 for none.
+    """
+    lines = text.split("\n")
+    if _SECTION.match(lines[0]):
+        return 1, "is the beginning of a file of settings: copy what you need of it into a list or table"
+    for number, line in enumerate(lines, 1):
+        if _OBJECT.match(line):
+            return number, "is JSON, and the file does not begin so: leave out what stands before it"
+        if _SQL.match(line):
+            return number, "is SQL: export the rows as CSV"
+    return 0, ""
 
 
 def first_object(source: TableFile) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from apps.common.errors import InputError
 from apps.common.files.anytable import ONE_COLUMN, SEPARATORS, is_packed_table, separator_of
 from apps.common.files.faults import ErrorList
 from apps.common.files.json_lists import NOT_JSON
-from apps.common.files.json_tables import first_object, is_code, is_json
+from apps.common.files.json_tables import fault_in, first_object, is_code, is_json
 from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_lines
@@ -70,12 +70,13 @@ def read_pasted(
     """The queries of a file in file order, each text once. A text that has an id already is that query, unchanged.
 
     They come one a line, as they are copied from a list or a log. A line may begin with an id and a tab; with `has_ids`
-    each begins with an id and a blank or colon, with `has_remarks` lines before the first may begin with #. In JSON
-    lines a text stands in quotation marks. Numbers that only count the lines, and the marks of a list, are left out.
+    each begins with an id and a blank, colon or equals sign, with `has_remarks` lines before the first may begin
+    with #. In JSON lines a text stands in quotation marks. Numbers that only count the lines are left out, and so are
+    the marks of a list with its heading.
     """
     lines = _lines_of(source.head(HEAD_BYTES))
     form, are_numbered = _id_form(lines) if has_ids else None, not has_ids and _are_numbered(lines)
-    are_bullets = len(lines) > 1 and all(map(_BULLET.match, lines))
+    are_bullets = _are_bullets(lines)
     is_list = bool(_TEXT_LIST.match("".join(lines[:2])))
     are_quoted = _is_json_lines(source)
     first_rows: dict[str, QueryRow] = {}
@@ -96,6 +97,9 @@ def read_pasted(
             line = bullet[1]
             if not first_rows:
                 errors.warn(source.error(number, "", bullet[0], "the marks before the lines are left out"))
+        elif are_bullets and not first_rows:
+            errors.warn(source.error(number, "", line, "is the heading of the list and is skipped"))
+            continue
         elif are_quoted and _QUOTED.match(line):
             line = _unquoted(line)
         try:
@@ -145,6 +149,8 @@ def _unquoted(line: str) -> str:
 def _row(source: TableFile, number: int, line: str, names: QueryNames) -> QueryRow:
     if is_code(line):
         raise source.error(number, "", line, "is JSON or markup and no query; choose the form of the file")
+    if reason := fault_in(line)[1]:
+        raise source.error(number, "", line, reason)
     cells = [cell.strip() for cell in line.strip().split("\t")]
     if len(cells) > 2:
         raise source.error(number, "", line, "a line is a query, or an id, a tab and the query")
@@ -166,7 +172,7 @@ FORMATS = {
     "trec": "Topics of TREC, CLEF or FIRE, tagged or XML (<top> <num> <title> <desc> <narr>)",
     "smart": "SMART (.I .W)",
     LINES: "One query a line, with or without an id and a tab before it",
-    ID_LINES: "One query a line, after its id and a blank or colon",
+    ID_LINES: "One query a line, after its id and a blank, colon or equals sign",
 }
 IDS = {"file": "as the file gives them", "position": "by position, from 1"}
 
@@ -217,7 +223,7 @@ MOST_OF_A_LIST = 20_000_000
 _TEXT_LIST = re.compile(r'\s*\[\s*"')
 _QUOTED = re.compile(r'\s*"(?:[^"\\]|\\.|"")*"\s*\Z')
 _BLANK_AFTER_ID = re.compile(r"\s*(?=\S*[0-9])([\w.:-]*[\w.-]):?[^\S\t]+(\S.*)")
-_COLON_AFTER_ID = re.compile(r"\s*(?=[\w.-]*[0-9])([\w.-]+)[^\S\t]*:[^\S\t]*(\S.*)")
+_MARK_AFTER_ID = re.compile(r"\s*(?=[\w.-]*[0-9])([\w.-]+)[^\S\t]*[:=][^\S\t]*(\S.*)")
 _NUMBERED = re.compile(r"\s*([0-9]{1,6})[.)][^\S\t]+(\S.*)")
 _BULLET = re.compile(r"\s*[-*•–][^\S\t]+(\S.*)")
 _TIME = re.compile(r"\s*[\w.-]+:[0-9]")
@@ -231,11 +237,11 @@ def _lines_of(head: bytes) -> list[str]:
 
 
 def _id_form(lines: Sequence[str]) -> re.Pattern[str] | None:
-    """How the id and the query of each line are divided, by a colon or a blank; None where lines do not begin so."""
+    """How the id and the query of each line are divided, by a colon, equals sign or blank; None where they are not."""
     if _are_numbered(lines):
         return _NUMBERED
-    if all(map(_COLON_AFTER_ID.match, lines)) and not all(map(_TIME.match, lines)):
-        return _COLON_AFTER_ID
+    if all(map(_MARK_AFTER_ID.match, lines)) and not all(map(_TIME.match, lines)):
+        return _MARK_AFTER_ID
     return _BLANK_AFTER_ID if all(map(_BLANK_AFTER_ID.match, lines)) else None
 
 
@@ -244,6 +250,13 @@ def _are_numbered(lines: Sequence[str]) -> bool:
     found = [match for line in lines if (match := _NUMBERED.match(line))]
     numbers = [int(match[1]) for match in found]
     return len(lines) > 1 and len(found) == len(lines) and numbers == list(range(numbers[0], numbers[0] + len(lines)))
+
+
+def _are_bullets(lines: Sequence[str]) -> bool:
+    """Whether each line has the mark of a list, but for a heading before them."""
+    is_headed = lines and (lines[0].rstrip().endswith(":") or plain_heading(lines[0]) in TEXT_HEADINGS)
+    marked = lines[1:] if is_headed else lines
+    return len(marked) > 1 and all(map(_BULLET.match, marked))
 
 
 def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
@@ -329,6 +342,8 @@ def _have_columns(lines: Sequence[str]) -> bool:
 
 def _is_list(lines: list[str], *, is_pasted: bool) -> bool:
     """Whether each line is a query: pasted lines with at most an id before it, or one column without a heading."""
+    if _are_bullets(lines):
+        return True
     first = [plain_heading(cell) for cell in lines[0].split("\t")]
     if set(first) & {*TEXT_HEADINGS, *ID_HEADINGS}:
         return False
