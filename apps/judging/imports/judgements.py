@@ -181,7 +181,8 @@ class JudgementImport(ImportKind):
             "Exports of other tools",
             "You choose what the labels mean here; who gave them is kept by name, and can be joined to a member later.",
             "Quepid: a book as CSV or JSON, a case, its ratings\nLabel Studio: JSON or JSON-MIN\n"
-            "doccano: its zip, or one file of it\nArgilla: a saved dataset as a zip, Parquet, JSON",
+            "doccano: its zip, or one file of it\nArgilla: a saved dataset as a zip, Parquet, JSON\n"
+            "Learning to rank: a judgement list of Elasticsearch, OpenSearch, Solr or Quepid",
         ),
         FormatExample("TREC qrels", "Query, iteration, passage, grade.", "Q001 0 sec-4.2 3\nQ001 0 sec-9.1 0"),
         FormatExample("CSV", "As Karat exports it.", "query_id,block_id,grade,notes\nQ001,sec-4.2,3,"),
