@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.files.anytable import Table
+from apps.common.files.anytable import MOST_ROWS, Table
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile, read_lines
 from apps.judging.core import table_roles as roles
@@ -47,17 +47,20 @@ def open_export(source: TableFile, errors: ErrorList) -> Table:
     that is the same in all lines of a query. What is the same and stands before the documents is the query's id, as
     Karat exports it. Without any of them the number of the query is its id.
     """
-    judgements, named, notes = list[_Judgement](), dict[str, str](), list[str]()
+    judgements, named, has_features = list[_Judgement](), dict[str, str](), False
     for number, line in read_lines(source):
         if query := _NAMES_QUERY.match(line):
             named[query[1]] = query[2]
         elif line.strip() and not line.lstrip().startswith("#"):
+            found = _LINE.match(line)
+            has_features |= found is not None and bool(found[3])
             try:
-                judgements.append(_judgement(source, number, line))
+                judgements.append(_judgement(source, number, line, found))
             except InputError as error:
                 errors.add(error)
-            if not notes and (found := _LINE.match(line)) and found[3]:
-                notes.append(FEATURES)
+        if len(judgements) > MOST_ROWS:  # which `table_of` refuses
+            break
+    notes = [FEATURES] if has_features else []
     if not named and _are_ids_first(source, judgements):
         rows = [{"query_id": one.first, "docno": one.rest} for one in judgements]
     elif words := _words(judgements, named):
@@ -69,8 +72,7 @@ def open_export(source: TableFile, errors: ErrorList) -> Table:
     return knowing(table_of(source, errors, graded, how="a judgement list of learning to rank"), KNOWN, notes)
 
 
-def _judgement(source: TableFile, number: int, line: str) -> _Judgement:
-    found = _LINE.match(line)
+def _judgement(source: TableFile, number: int, line: str, found: re.Match[str] | None) -> _Judgement:
     if found is None:
         raise source.error(number, "", line, "is not of the form: grade qid:1 # document")
     remark = (found[4] or "").strip()
