@@ -56,7 +56,8 @@ def settled_choice(
     """The choice in the options where it is for these headings, else the remembered one, else a proposal.
 
     A choice for some of the headings goes before what the form of the file says of them (`known`), and both before what
-    is proposed for the others: no role that is not proposed beside one of those.
+    is proposed for the others. Of those no role is proposed a second time, and none of several columns beside the one
+    that excludes it.
     """
     given = TableChoice.from_json(options.get("table") or {})
     if set(given.columns) == set(headings):
@@ -66,15 +67,13 @@ def settled_choice(
         choice = replace(earlier, sheet=given.sheet, answers=())
         return SettledChoice(_in_order(choice, headings), is_remembered=True)
     proposed = propose_columns(roles, headings, rows, is_headless=is_headless)
-    many, apart = {role.name for role in roles if role.is_many}, {role.name: role.not_with for role in roles}
+    many = {role.name for role in roles if role.is_many}
+    excluded_by = {role.name: role.not_with if role.is_many else role.name for role in roles}
     chosen = {role for role in given.columns.values() if role not in many}
     named = {heading: role for heading, role in known.items() if role not in chosen} | dict(given.columns)
     named = {heading: role for heading, role in named.items() if heading in proposed}
     taken = {*named.values()} - {""}
-    free = {
-        heading: "" if (role in taken and role not in many) or apart.get(role) in taken else role
-        for heading, role in proposed.items()
-    }
+    free = {heading: "" if excluded_by.get(role) in taken else role for heading, role in proposed.items()}
     return SettledChoice(replace(given, columns=free | named), is_remembered=False)
 
 
