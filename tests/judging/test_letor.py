@@ -45,7 +45,7 @@ def test_lines_are_read_with_the_query_that_they_name(text, headings, rows, note
 
 
 def test_a_query_without_words_leaves_none_to_the_others():
-    table = opened("# qid:1: rambo\n4 qid:1 # 7555\n3 qid:2 # 60375\n", ErrorList())
+    table = opened("# qid:1: rambo\n4 qid:1 # 7555\n3 qid:2 # 60375 Rocky\n", ErrorList())
 
     assert [cells for _, cells in table.rows] == [["1", "7555", "4"], ["2", "60375", "3"]]
 

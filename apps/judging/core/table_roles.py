@@ -148,7 +148,7 @@ ROLES = (
         ),
         _as_addresses,
         by_values=True,
-        foreign=frozenset({"assignment"}),
+        foreign=frozenset({"assignment"}),  # the link of Toloka's is of the task
     ),
     ColumnRole(
         RATED,

@@ -110,8 +110,7 @@ def _are_ids_first(source: TableFile, judgements: Sequence[_Judgement]) -> bool:
     return alike > unlike
 
 
-def _words(judgements: Sequence[_Judgement], named: Mapping[str, str]) -> dict[str, str]:
+def _words(judgements: Sequence[_Judgement], named: Mapping[str, str]) -> Mapping[str, str]:
     """The words of each query by its number; nothing where one has none."""
-    same = {qid: rests.pop() for qid, _, rests in _remarks(judgements) if len(rests) == 1}
-    words = {**same, **named}
+    words = named or {qid: rests.pop() for qid, _, rests in _remarks(judgements) if len(rests) == 1}
     return words if all(words.get(one.qid) for one in judgements) else {}
