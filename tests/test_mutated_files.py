@@ -291,7 +291,7 @@ def take_queries(place: Place, data: bytes) -> Taken:
             raise InputErrors(list(found.doubled))
         rows = found.rows
     else:
-        rows = list(read_queries(source, errors, format=form, names=names_in(place.project), has_remarks=True))
+        rows = list(read_queries(source, errors, format=form, names=names_in(place.project), is_guessed=True))
         if errors:
             raise all_of(errors)
         said = [str(warning) for warning in errors.warnings]

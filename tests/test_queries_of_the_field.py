@@ -693,3 +693,11 @@ def test_an_equals_sign_may_stand_behind_the_id(zoo, tmp_path):
     (tmp_path / "list.txt").write_text("K1=emu\nK2 = otter\n")
 
     assert zoo.queries(tmp_path / "list.txt", format="id-lines") == [("K1", "emu"), ("K2", "otter")]
+
+
+def test_every_line_is_a_query_where_somebody_says_so(zoo, tmp_path):
+    (tmp_path / "list.txt").write_text("[solved]\nINSERT INTO t VALUES (1)\nis it on this list\n")
+
+    assert [text for _, text in zoo.queries(tmp_path / "list.txt", format="lines")] == [
+        "[solved]", "INSERT INTO t VALUES (1)", "is it on this list",
+    ]  # fmt: skip

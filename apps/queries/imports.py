@@ -290,5 +290,5 @@ def _rows(file: FileToImport, errors: ErrorList) -> Any:
     names = names_in(file.project) if format in {LINES, ID_LINES} else None
     is_said = file.options["format"] == LINES
     return read_queries(
-        file.source, errors, format=format, ids=file.options["ids"], names=names, has_remarks=not is_said
+        file.source, errors, format=format, ids=file.options["ids"], names=names, is_guessed=not is_said
     )

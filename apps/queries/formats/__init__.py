@@ -65,14 +65,14 @@ def _smart_row(fields: Fields) -> QueryRow:
 
 
 def read_pasted(
-    source: TableFile, errors: ErrorList, names: QueryNames, *, has_ids: bool = False, has_remarks: bool = False
+    source: TableFile, errors: ErrorList, names: QueryNames, *, has_ids: bool = False, is_guessed: bool = False
 ) -> Iterator[QueryRow]:
     """The queries of a file in file order, each text once. A text that has an id already is that query, unchanged.
 
     They come one a line, as they are copied from a list or a log. A line may begin with an id and a tab; with `has_ids`
-    each begins with an id and a blank, colon or equals sign, with `has_remarks` lines before the first may begin
-    with #. In JSON lines a text stands in quotation marks. Numbers that only count the lines are left out, and so are
-    the marks of a list with its heading.
+    each begins with an id and a blank, colon or equals sign. In JSON lines a text stands in quotation marks. Numbers
+    that only count the lines, and the marks of a list, are left out. `is_guessed`: nobody has said that each line is a
+    query. Lines before the first may begin with # then, or be the heading of a list with marks, and SQL is a mistake.
     """
     lines = _lines_of(source.head(HEAD_BYTES))
     form, are_numbered = _id_form(lines) if has_ids else None, not has_ids and _are_numbered(lines)
@@ -83,7 +83,7 @@ def read_pasted(
     for number, line in _listed(source) if is_list else read_lines(source):
         if not line.strip():
             continue
-        if has_remarks and not first_rows and _REMARK.match(line):
+        if is_guessed and not first_rows and _REMARK.match(line):
             errors.warn(source.error(number, "", line, "begins with # and is skipped"))
             continue
         if form:
@@ -97,12 +97,14 @@ def read_pasted(
             line = bullet[1]
             if not first_rows:
                 errors.warn(source.error(number, "", bullet[0], "the marks before the lines are left out"))
-        elif are_bullets and not first_rows:
+        elif is_guessed and are_bullets and not first_rows:
             errors.warn(source.error(number, "", line, "is the heading of the list and is skipped"))
             continue
         elif are_quoted and _QUOTED.match(line):
             line = _unquoted(line)
         try:
+            if is_guessed and (reason := fault_in(line)[1]):
+                raise source.error(number, "", line, reason)
             row = _row(source, number, line, names)
         except InputError as error:
             errors.add(error)
@@ -149,8 +151,6 @@ def _unquoted(line: str) -> str:
 def _row(source: TableFile, number: int, line: str, names: QueryNames) -> QueryRow:
     if is_code(line):
         raise source.error(number, "", line, "is JSON or markup and no query; choose the form of the file")
-    if reason := fault_in(line)[1]:
-        raise source.error(number, "", line, reason)
     cells = [cell.strip() for cell in line.strip().split("\t")]
     if len(cells) > 2:
         raise source.error(number, "", line, "a line is a query, or an id, a tab and the query")
@@ -193,14 +193,14 @@ def read_queries(
     format: str,
     ids: str = "file",
     names: QueryNames | None = None,
-    has_remarks: bool = False,
+    is_guessed: bool = False,
 ) -> Iterator[QueryRow]:
     """The queries of a file in file order.
 
     `ids` is "file" or, for SMART files only, "position". Cranfield's questions have ids up to 365 while its judgements
     number them from 1 to 225: the wrong choice gives no error and meaningless scores, so the person must choose.
-    `names` are the queries that are there already, for a format without ids. `has_remarks`: lines before the first
-    query may begin with #, as where nobody has said that each line is a query.
+    `names` are the queries that are there already, for a format without ids. `is_guessed`: the format was
+    recognised, and nobody has said that each line is a query.
     """
     if format == "smart":
         yield from read_smart_queries(source, errors, ids=ids)
@@ -209,7 +209,7 @@ def read_queries(
         raise source.error(None, "ids", ids, "ids by position are for SMART files only")
     if format in {LINES, ID_LINES}:
         known, has_ids = names or QueryNames(()), format == ID_LINES
-        yield from read_pasted(source, errors, known, has_ids=has_ids, has_remarks=has_remarks or has_ids)
+        yield from read_pasted(source, errors, known, has_ids=has_ids, is_guessed=is_guessed or has_ids)
         return
     yield from _READERS[format](source, errors)
 
